@@ -14,8 +14,8 @@ from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Review, Verdict
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import ExitCode
+from reviewbot.hosts.registry import posted_links
 from reviewbot.report.costs import UNKNOWN, tokens
-from reviewbot.report.findings.links import posted_links
 from reviewbot.report.formats import FORMATS
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.text import md, md_code, short_line

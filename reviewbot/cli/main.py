@@ -17,6 +17,7 @@ from reviewbot.cli.flags import add_flags
 from reviewbot.cli.output.writing import reader_may_leave, say
 from reviewbot.config.settings import FlagGroup
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
+from reviewbot.hosts.registry import name_forms
 from reviewbot.report.formats import FORMATS
 
 EXIT_CODES = """\
@@ -286,9 +287,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("diff", metavar="DIFF", nargs="?", help="a diff file, mails of patches, or - for standard input")
     group.add_argument("--git", metavar="RANGE", help="a range of commits: A..B, A...B, or one commit")
     group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
-    group.add_argument(
-        "--pr", metavar="PR", help="a pull request: OWNER/REPO#NUMBER or its address on GitHub, or local:PATH#NUMBER"
-    )
+    group.add_argument("--pr", metavar="PR", help=f"a pull request: {name_forms()}")
     group.add_argument(
         "--repo",
         metavar="DIR",

@@ -23,19 +23,6 @@ CommentKind = Literal["issue", "review"]
 """A comment on the whole pull request, or one at lines."""
 
 
-class PullName(NamedTuple):
-    """A pull request as a user names it."""
-
-    repository: str
-    """As "owner/name"."""
-    number: int
-    host: str | None = None
-    """Where it is: the host's name on the web, lower case, or a path; None where that was not said."""
-
-    def __str__(self) -> str:
-        return f"{self.repository}#{self.number}"
-
-
 class PullHead(NamedTuple):
     """An open pull request in a list."""
 

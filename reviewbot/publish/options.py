@@ -14,8 +14,9 @@ from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.ports import Clock, WorkerSet
 from reviewbot.hosts.base import Intents, PullRequest, ReviewHost
+from reviewbot.hosts.registry import links_of
 from reviewbot.publish.marker import Signer
-from reviewbot.report.findings.links import SourceLinks, links_of
+from reviewbot.report.findings.links import SourceLinks
 
 Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""

@@ -9,6 +9,7 @@ from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted, PullReview
 from reviewbot.domain.errors import HostError
+from reviewbot.hosts.registry import posted_links
 from reviewbot.publish.check_run import CHECK_NAME, check_of
 from reviewbot.publish.existing_reviews import find_posted_review as standing_review
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
@@ -17,7 +18,7 @@ from reviewbot.pull_requests.check_run import Check, abandon_check, finish_check
 from reviewbot.pull_requests.host_session import POSTING_S, READING_S, HostSession
 from reviewbot.pull_requests.review import Prepared
 from reviewbot.pull_requests.values import to_delivered
-from reviewbot.report.findings.links import SourceLinks, posted_links
+from reviewbot.report.findings.links import SourceLinks
 
 _STOPPED = "the run was stopped while it posted its review; another run finds out what stands there"
 

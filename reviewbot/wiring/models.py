@@ -12,6 +12,7 @@ from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS, SECRET_VARIA
 from reviewbot.domain.contracts import Tier
 from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.domain.ports import Clock, Journal, Recorder
+from reviewbot.hosts.registry import registrations
 from reviewbot.prices import TIERS, PriceTable, default_models, packaged_prices, read_prices
 
 if TYPE_CHECKING:
@@ -19,17 +20,19 @@ if TYPE_CHECKING:
     from reviewbot.llm.client.rate_limiter import RateLimiter
 
 _OWN_SECRETS = (
-    *SECRET_VARIABLES, "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN",
-    "REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET",
-)  # fmt: skip
-"""Variables of which no value may ever be in a report, from whatever source."""
+    *SECRET_VARIABLES,
+    *("REVIEWBOT_MARKER_KEY", "REVIEWBOT_METRICS_TOKEN", "REVIEWBOT_PRIVATE_KEY", "REVIEWBOT_WEBHOOK_SECRET"),
+)
+"""Variables of which no value may ever be in a report, from whatever source; those of hosts come with each host."""
 _MIN_SECRET_CHARS = 16
 """Characters. To mask what is shorter wherever it stands would mask words."""
 
 
 def own_secrets(environ: Mapping[str, str]) -> list[str]:
     """The credentials that this process was given."""
-    return [value for name in _OWN_SECRETS if len(value := environ.get(name, "")) >= _MIN_SECRET_CHARS]
+    of_hosts = (name for _, host in registrations() for name in host.SECRETS)
+    names = (*_OWN_SECRETS, *of_hosts)
+    return [value for name in names if len(value := environ.get(name, "")) >= _MIN_SECRET_CHARS]
 
 
 def provider_of(settings: Settings) -> Provider:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
-from reviewbot.hosts.base import PullName
+from reviewbot.hosts.pull_name import PullName
 from reviewbot.hosts.registry import resolve_pull
 
 

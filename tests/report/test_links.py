@@ -8,7 +8,8 @@ import pytest
 
 from reviewbot.domain.contracts import TITLE, Finding
 from reviewbot.domain.contracts.pulls import PullRef
-from reviewbot.report.findings.links import links_of, posted_links, rule_url
+from reviewbot.hosts.registry import links_of, posted_links
+from reviewbot.report.findings.links import rule_url
 
 HEAD, BASE = "a" * 40, "b" * 40
 

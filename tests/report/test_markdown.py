@@ -22,9 +22,9 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.domain.contracts import Usage as Used
+from reviewbot.hosts.github.links import GithubLinks
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.report.findings.agent import open_findings
-from reviewbot.report.findings.links import SourceLinks
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ ABOUT = {
     "usage": Used(calls=3, input_tokens=9_000, output_tokens=700, cost_usd=0.12),
     "themes": (Theme(title="Mails | more", files=("a.py", "b.md")),),
 }
-LINKS = SourceLinks("https://github.com/acme/shop", "https://github.com/acme/shop/pull/7", "a" * 40, "b" * 40)
+LINKS = GithubLinks("https://github.com/acme/shop", "https://github.com/acme/shop/pull/7", "a" * 40, "b" * 40)
 
 
 def test_a_clean_change_is_three_lines(make_review: Callable[..., Review]) -> None:

@@ -26,6 +26,7 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.domain.contracts import Usage as Used
+from reviewbot.hosts.github.links import GithubLinks
 from reviewbot.memory.fingerprints import all_of
 from reviewbot.report.findings.links import SourceLinks
 from reviewbot.report.findings.view import explanation_of, title_of
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 Make = Callable[[str], Review]
 LARGE = (FileCoverage(path="p.py", state="reviewed", analyzers=("a",), added=500),)
-LINKS = SourceLinks("https://github.com/acme/shop", "https://github.com/acme/shop/pull/7", "a" * 40, "b" * 40)
+LINKS = GithubLinks("https://github.com/acme/shop", "https://github.com/acme/shop/pull/7", "a" * 40, "b" * 40)
 
 # What GitHub makes out of text after the Markdown is rendered.
 ACTING = {

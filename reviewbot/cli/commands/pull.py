@@ -20,7 +20,7 @@ from reviewbot.cli.running import run_to_end
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef
 from reviewbot.domain.errors import ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.domain.ports import Clock
-from reviewbot.hosts.base import PullName
+from reviewbot.hosts.pull_name import PullName
 from reviewbot.hosts.registry import NamedPull, resolve_pull
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.publish.intents import JournalIntents, MemoryIntents

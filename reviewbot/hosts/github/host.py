@@ -9,7 +9,7 @@ from itertools import islice
 
 from reviewbot.config.load import FILE_NAME
 from reviewbot.domain.errors import HostError, InputError
-from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Push, Workspace
+from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullRequest, Push, Workspace
 from reviewbot.hosts.github.auth.access import Access, find_access, web_host_of
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.checks import GithubChecks
@@ -19,6 +19,7 @@ from reviewbot.hosts.github.files.stores import store_opener
 from reviewbot.hosts.github.pull import check_repository, check_sha, read_listed, read_pull
 from reviewbot.hosts.github.push import read_push, read_text
 from reviewbot.hosts.github.reviews import GithubReviews
+from reviewbot.hosts.pull_name import PullName
 
 MAX_PULLS = 300
 """Open pull requests of one branch or commit that are looked at; more come only from an answer to another question."""

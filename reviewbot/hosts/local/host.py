@@ -10,13 +10,14 @@ from pathlib import Path
 
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.errors import EmptyChangeError, HostError, HostMissingError
-from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullName, PullRequest, Push, Workspace
+from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullRequest, Push, Workspace
 from reviewbot.hosts.local.change import LocalSnapshot, as_host_errors, branch_tips, read_change
 from reviewbot.hosts.local.checks import LocalChecks
-from reviewbot.hosts.local.pull_names import repository_name
 from reviewbot.hosts.local.records import PullRecord, number_of
+from reviewbot.hosts.local.registration import repository_name
 from reviewbot.hosts.local.reviews import LocalReviews
 from reviewbot.hosts.local.store import PullFolder
+from reviewbot.hosts.pull_name import PullName
 from reviewbot.sources.git.place import find_place
 from reviewbot.sources.git.repository import GitRepository
 

@@ -23,11 +23,12 @@ from reviewbot.domain.errors import (
     HostMissingError,
     InputError,
 )
-from reviewbot.hosts.base import InlineComment, PullName, ReviewDraft
+from reviewbot.hosts.base import InlineComment, ReviewDraft
 from reviewbot.hosts.local import store
 from reviewbot.hosts.local.change import line_now
 from reviewbot.hosts.local.host import open_host
-from reviewbot.hosts.local.pull_names import repository_name
+from reviewbot.hosts.local.registration import repository_name
+from reviewbot.hosts.pull_name import PullName
 from reviewbot.hosts.registry import resolve_pull
 from tests.git_repo import GitRepo
 from tests.host_cases import AFTER, PERSON, LocalCase

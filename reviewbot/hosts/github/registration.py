@@ -1,10 +1,10 @@
-"""Parse the name of a pull request: OWNER/REPO#NUMBER, or the address of its page."""
+"""What the registry asks of this host: how a pull request is named: OWNER/REPO#NUMBER, or the address of its page."""
 
 from __future__ import annotations
 
 import re
 
-from reviewbot.hosts.base import PullName
+from reviewbot.hosts.pull_name import PullName
 
 _PARTS = r"(?P<repository>[A-Za-z0-9][A-Za-z0-9_-]{0,99}/(?!\.{1,2}(?:[#/]|$))[A-Za-z0-9._-]{1,100})"
 _NUMBER = r"(?P<number>[1-9][0-9]{0,9})"
@@ -16,6 +16,7 @@ _ADDRESS = re.compile(
 
 
 FORMS = "OWNER/REPO#NUMBER, or its address, https://HOST/OWNER/REPO/pull/NUMBER"
+SECRETS: tuple[str, ...] = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 
 
 def pull_name(text: str) -> PullName | None:

@@ -1,13 +1,14 @@
-"""Parse the name of a pull request of a local repository: local:PATH#NUMBER."""
+"""What the registry asks of this host: how a pull request is named of a local repository: local:PATH#NUMBER."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from reviewbot.hosts.base import PullName
+from reviewbot.hosts.pull_name import PullName
 
 FORMS = "local:PATH#NUMBER for one in a repository on this machine"
+SECRETS: tuple[str, ...] = ()
 
 _NAME = re.compile(r"local:(?P<path>[^\x00-\x1f\x7f\ud800-\udfff]{1,4096})#(?P<number>[1-9][0-9]{0,9})")
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
