@@ -54,11 +54,12 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
     keep = _print if arguments.print_credentials else partial(_store, place)
     setup = _setup(place, keep) if credentials() is None else None
     store = open_store(place.inbox_url)
+    inbox = Inbox(store)
     options = JobOptions.of(environ)
     runs = open_database(options.database)
     try:
         parts = WebParts(
-            inbox=Inbox(store),
+            inbox=inbox,
             credentials=credentials,
             settings=settings_of(None, environ, {}),
             tallies=Tallies(store).read,
@@ -67,7 +68,7 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             metrics_token=_token(environ, "REVIEWBOT_METRICS_TOKEN"),
             ready_max_age_s=_max_age(environ),
             setup=setup,
-            pages=_pages(environ, place, credentials, runs),
+            pages=_pages(environ, place, credentials, runs, inbox),
         )
         follow_supervisor(environ)
         serve_app(create_app(parts), arguments.host, arguments.port, partial(_began, arguments.host, place, setup))
@@ -79,7 +80,11 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def _pages(
-    environ: Mapping[str, str], place: Environment, credentials: Callable[[], Credentials | None], runs: Database
+    environ: Mapping[str, str],
+    place: Environment,
+    credentials: Callable[[], Credentials | None],
+    runs: Database,
+    inbox: Inbox,
 ) -> PagesParts:
     def sign_in() -> GithubSignIn | None:
         found = credentials()
@@ -92,6 +97,7 @@ def _pages(
         sign_in=sign_in,
         settings=settings_of(None, environ, {}),
         web_url=place.web_url,
+        accept=inbox.put,
         token=_token(environ, "REVIEWBOT_PAGES_TOKEN"),
     )
 

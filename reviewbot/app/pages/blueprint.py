@@ -14,11 +14,14 @@ from flask import Blueprint, g, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response as BaseResponse
 
+from reviewbot.app.pages.operator import operator_blueprint
 from reviewbot.app.pages.parts import PagesParts
+from reviewbot.app.pages.queue import queue_blueprint
 from reviewbot.app.pages.render import STYLE_PATH, problem, style
 from reviewbot.app.pages.runs import runs_blueprint
 from reviewbot.app.pages.sessions import Sessions, is_equal
 from reviewbot.app.pages.sign_in import MAX_FORM_BYTES, SESSION, sign_in_blueprint, to_sign_in
+from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.domain.errors import ConfigError, HostError
 
 logger = logging.getLogger("reviewbot.app.pages")
@@ -55,6 +58,13 @@ def pages_blueprint(parts: PagesParts) -> Blueprint:
             slots.release()
 
     whole.register_blueprint(sign_in_blueprint(parts, sessions))
+    whole.register_blueprint(_private_pages(parts, sessions))
+    _answer_errors(whole)
+    return whole
+
+
+def _private_pages(parts: PagesParts, sessions: Sessions) -> Blueprint:
+    """The pages for people who signed in. A form must carry the token of the session."""
     private = Blueprint("private", __name__)
 
     @private.before_request
@@ -70,10 +80,9 @@ def pages_blueprint(parts: PagesParts) -> Blueprint:
             return None
         return problem("Nothing was changed", "The form does not belong to this session. Open its page again.", 403)
 
-    private.register_blueprint(runs_blueprint(parts))
-    whole.register_blueprint(private)
-    _answer_errors(whole)
-    return whole
+    for made in (runs_blueprint, queue_blueprint, operator_blueprint):
+        private.register_blueprint(made(parts))
+    return private
 
 
 def _answer_errors(whole: Blueprint) -> None:
@@ -84,7 +93,8 @@ def _answer_errors(whole: Blueprint) -> None:
         return problem(_TITLES.get(code, error.name), text, code, g.get("viewer"), "/")
 
     @whole.errorhandler(ConfigError)
-    def no_database(error: ConfigError) -> BaseResponse:
+    @whole.errorhandler(InboxError)
+    def no_database(error: ConfigError | InboxError) -> BaseResponse:
         logger.error("a page cannot be made now", extra={"reason": str(error)})
         return _later(problem("The database does not answer", "Nothing can be shown until it does.", 503))
 

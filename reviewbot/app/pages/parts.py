@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from reviewbot.app.pages.github_sign_in import GithubSignIn, Repository
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.listing import Scope
+from reviewbot.app.triggers.values import Delivery
 from reviewbot.config.settings import Settings
 
 
@@ -22,6 +23,8 @@ class PagesParts:
     """The operator's."""
     web_url: str
     """Of the host, for links."""
+    accept: Callable[[Delivery], object]
+    """Put an order of a person into the inbox, durably. Raises InboxError."""
     token: str | None = field(default=None, repr=False)
     """Lets a reader in who has no account on the host; None: there is no such token."""
 
@@ -36,6 +39,11 @@ class Viewer:
     """What they may read; None: everything, and nothing may be changed."""
     form_token: str
     """Stands in each form: a page of another site cannot read it."""
+
+    @property
+    def sees_anything(self) -> bool:
+        """Whether there is a repository that they may read; others see nothing of the operator's either."""
+        return self.repositories is None or bool(self.repositories)
 
     @property
     def readable(self) -> Scope:

@@ -97,6 +97,7 @@ def _run_page(parts: PagesParts, viewer: Viewer, record: RunRecord, found: RunVi
         viewer,
         run=record,
         view=found,
+        may_retry=record.state in ("failed", "parked") and viewer.may_write(record.repository),
         review_url=link_on_host(parts, record.url),
         pull_url=f"{parts.web_url}/{record.name}/pull/{record.number}",
         now=now,

@@ -14,6 +14,7 @@ from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
@@ -40,6 +41,7 @@ from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.pull_requests.review import Reviewed as Made
+from reviewbot.report.costs import tokens
 from reviewbot.report.text import md
 from reviewbot.sources.memory import SystemClock
 
@@ -309,8 +311,9 @@ def _kept(made: Made, prepared: Prepared) -> StoredReview:
     person = {"label": settings.person_label, "reviewers": _names(settings.person_reviewers)}
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
-    tokens = usage.input_tokens + usage.output_tokens + usage.cached_tokens + usage.cache_write_tokens
-    return StoredReview(value, usage.cost_usd, tokens, mask_trace(made.trace))
+    rows = made.value.review.workers
+    costs = tuple(WorkerCost(row.worker, row.usage.cost_usd, used) for row in rows if (used := tokens(row.usage)))
+    return StoredReview(value, usage.cost_usd, tokens(usage), mask_trace(made.trace), costs)
 
 
 def _names(text: str | None) -> list[str]:

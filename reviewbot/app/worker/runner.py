@@ -246,7 +246,7 @@ class Runner:
             found = asyncio.run(self._watched(run, before["fetched"]))
             if isinstance(found, End):
                 return found
-            self._runs.cost(run.run_id, found.dollars, found.tokens, found.trace)
+            self._runs.cost(run.run_id, found.dollars, found.tokens, found.trace, found.workers)
             self._runs.came_further(run.run_id, run.owner)
             return {"reviewed": found.value}
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from reviewbot.app.store.durable.rate import SharedRate
+from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Journal
 from reviewbot.hosts.base import Intents
@@ -109,6 +110,7 @@ class StoredReview:
     dollars: float = 0.0
     tokens: int = 0
     trace: str = ""
+    workers: tuple[WorkerCost, ...] = ()
 
 
 @dataclass(frozen=True)

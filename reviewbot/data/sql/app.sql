@@ -29,6 +29,10 @@ CREATE INDEX IF NOT EXISTS reviewbot_runs_created ON reviewbot_runs (created);
 CREATE INDEX IF NOT EXISTS reviewbot_runs_newest ON reviewbot_runs (created DESC, run DESC);
 CREATE INDEX IF NOT EXISTS reviewbot_runs_newest_of ON reviewbot_runs (repository, created DESC, run DESC);
 CREATE INDEX IF NOT EXISTS reviewbot_runs_newest_in ON reviewbot_runs (state, created DESC, run DESC);
+CREATE TABLE IF NOT EXISTS reviewbot_worker_costs (
+    run TEXT NOT NULL, worker TEXT NOT NULL, dollars DOUBLE PRECISION NOT NULL, tokens BIGINT NOT NULL,
+    PRIMARY KEY (run, worker)
+);
 CREATE TABLE IF NOT EXISTS reviewbot_sessions (
     name TEXT PRIMARY KEY, kind TEXT NOT NULL, login TEXT NOT NULL, sealed BYTEA NOT NULL,
     repositories BYTEA NOT NULL, checked DOUBLE PRECISION NOT NULL, until DOUBLE PRECISION NOT NULL

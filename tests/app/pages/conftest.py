@@ -15,9 +15,12 @@ from reviewbot.app.pages.github_sign_in import GithubSignIn
 from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State
+from reviewbot.app.store.inbox.inbox import Inbox, open_inbox
+from reviewbot.app.web.app import create_app
+from reviewbot.app.web.parts import WebParts
 from reviewbot.config import Settings
 from tests.oauth_host import CLIENT_ID, CLIENT_SECRET, OAuthHost, oauth_host
-from tests.webhooks import CREDENTIALS, service
+from tests.webhooks import CREDENTIALS
 
 PUBLIC = "https://reviews.example.org"
 TOKEN = "read-only-token-of-a-test"
@@ -33,6 +36,7 @@ class Site:
     runs: Runs
     host: OAuthHost
     parts: PagesParts
+    inbox: Inbox
 
     def get(self, path: str, **headers: str) -> TestResponse:
         return self.client.get(path, base_url=PUBLIC, headers=headers)
@@ -81,13 +85,14 @@ def host() -> Iterator[OAuthHost]:
 def make_site(host: OAuthHost, database: Database, tmp_path: Path) -> Iterator[Callable[..., Site]]:
     credentials = replace(CREDENTIALS, client_id=CLIENT_ID, client_secret=CLIENT_SECRET)
     github = GithubSignIn(credentials, host.url, host.url, PUBLIC)
-    opened = []
+    opened: list[Inbox] = []
 
     def make(**fields: Any) -> Site:
-        parts = replace(PagesParts(database, lambda: github, Settings(), host.url, TOKEN), **fields)
-        made = service(tmp_path, pages=parts)
-        opened.append(made.inbox)
-        return Site(made.app.test_client(), Runs(database), host, parts)
+        inbox = open_inbox(str(tmp_path / "inbox.sqlite"), durable=False)
+        opened.append(inbox)
+        parts = replace(PagesParts(database, lambda: github, Settings(), host.url, inbox.put, TOKEN), **fields)
+        app = create_app(WebParts(inbox, lambda: CREDENTIALS, Settings(), pages=parts))
+        return Site(app.test_client(), Runs(database), host, parts, inbox)
 
     yield make
     for inbox in opened:

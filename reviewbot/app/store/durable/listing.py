@@ -54,6 +54,28 @@ class PullSummary(NamedTuple):
     tokens: int
 
 
+class WorkerTotal(NamedTuple):
+    """What one worker or role cost."""
+
+    worker: str
+    runs: int
+    dollars: float
+    tokens: int
+
+
+class CommandRow(NamedTuple):
+    """A command that a person gave."""
+
+    at: float
+    actor: str
+    verb: str
+    repository: int
+    number: int
+    finding: str
+    """Of a dismissal: the fingerprint."""
+    reason: str
+
+
 class RunListing:
     """The runs of one database, as lists."""
 
@@ -104,6 +126,29 @@ class RunListing:
             since,
         )
         return tuple(RepositorySummary(*row[:3], *(int(cell) for cell in row[3:6]), *row[6:]) for row in rows)
+
+    def worker_costs(self, scope: Scope, since: float) -> tuple[WorkerTotal, ...]:
+        """What workers and roles cost in runs that were ordered since then, the dearest first."""
+        where, values = _scoped(scope)
+        rows = self._database.run(
+            "SELECT worker, count(*), sum(costs.dollars) AS dollars, CAST(sum(costs.tokens) AS BIGINT) "  # noqa: S608 - as above
+            "FROM reviewbot_worker_costs costs JOIN reviewbot_runs runs ON runs.run = costs.run "
+            f"WHERE {where} AND created >= ? GROUP BY worker ORDER BY dollars DESC, worker",
+            *values,
+            since,
+        )
+        return tuple(WorkerTotal._make(row) for row in rows)
+
+    def commands(self, scope: Scope, limit: int) -> tuple[CommandRow, ...]:
+        """The newest commands that people gave in comments and on pages."""
+        where, values = _scoped(scope)
+        rows = self._database.run(
+            "SELECT written, actor, verb, repository, number, finding, reason FROM reviewbot_commands "  # noqa: S608 - as above
+            f"WHERE {where} ORDER BY written DESC LIMIT ?",
+            *values,
+            limit,
+        )
+        return tuple(CommandRow._make((*row[:6], str(bytes(row[6]), "utf-8", "replace"))) for row in rows)
 
 
 def _scoped(scope: Scope) -> tuple[str, list[Value]]:

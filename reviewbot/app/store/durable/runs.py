@@ -6,6 +6,7 @@ Which run of a pull request is the wanted one. A new head supersedes the run on 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
 from reviewbot.app.store.durable.database import Database
@@ -125,6 +126,14 @@ class RunRecord(NamedTuple):
     ended: float | None
 
 
+class WorkerCost(NamedTuple):
+    """What one worker or role cost in a run."""
+
+    worker: str
+    dollars: float
+    tokens: int
+
+
 class Runs:
     """All runs of this database."""
 
@@ -180,17 +189,27 @@ class Runs:
         ended = (state, _plain(reason)[:MAX_REASON], _plain(url), self._database.now())
         return bool(self._update("state = ?, reason = ?, url = ?, ended = ?", where, *ended, run, owner, owner))
 
-    def cost(self, run: str, dollars: float, tokens: int, trace: str) -> None:
-        """Record a review's cost so far, and its masked trace. The last attempt's trace is the one that is kept."""
+    def cost(self, run: str, dollars: float, tokens: int, trace: str, workers: Iterable[WorkerCost] = ()) -> None:
+        """Record a review's cost so far, by worker too, and its masked trace, of which the last attempt's is kept."""
         self._update("dollars = ?, tokens = ?", "run = ?", float(dollars), int(tokens), run)
-        if trace:
-            packed = zlib.compress(trace.encode("utf-8", "surrogatepass"))
-            # Nothing of a run that was forgotten meanwhile: its trace would never be found and removed.
+        # Nothing of a run that was forgotten meanwhile: it would never be found and removed.
+        known = "WHERE EXISTS (SELECT 1 FROM reviewbot_runs WHERE run = ?)"
+        for cost in workers:
             self._database.run(
-                "INSERT INTO reviewbot_traces (run, trace) SELECT CAST(? AS TEXT), ? "
-                "WHERE EXISTS (SELECT 1 FROM reviewbot_runs WHERE run = ?) "
-                "ON CONFLICT (run) DO UPDATE SET trace = excluded.trace",
-                *(run, packed, run),
+                "INSERT INTO reviewbot_worker_costs (run, worker, dollars, tokens) "
+                f"SELECT CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS DOUBLE PRECISION), CAST(? AS BIGINT) {known} "
+                "ON CONFLICT (run, worker) DO UPDATE SET dollars = excluded.dollars, tokens = excluded.tokens",
+                run,
+                *cost,
+                run,
+            )
+        if trace:
+            self._database.run(
+                "INSERT INTO reviewbot_traces (run, trace) "
+                f"SELECT CAST(? AS TEXT), ? {known} ON CONFLICT (run) DO UPDATE SET trace = excluded.trace",
+                run,
+                zlib.compress(trace.encode("utf-8", "surrogatepass")),
+                run,
             )
 
     def owner(self, run: str) -> str | None:
@@ -260,6 +279,7 @@ class Runs:
     def forget(self, run: str) -> None:
         """Remove a run and its trace."""
         self._database.run("DELETE FROM reviewbot_traces WHERE run = ?", run)
+        self._database.run("DELETE FROM reviewbot_worker_costs WHERE run = ?", run)
         self._database.run("DELETE FROM reviewbot_runs WHERE run = ?", run)
 
     def _update(self, changes: str, where: str, *values: Value) -> list[Row]:

@@ -1,0 +1,150 @@
+"""Pages for those who run the App: failed and parked runs with a retry, costs, settings, and what people decided."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+from uuid import uuid4
+
+from flask import Blueprint, redirect
+from werkzeug.exceptions import Forbidden, NotFound
+from werkzeug.wrappers import Response as BaseResponse
+
+from reviewbot.app.pages.parts import PagesParts
+from reviewbot.app.pages.render import page, problem
+from reviewbot.app.pages.runs import the_viewer
+from reviewbot.app.store.durable.commands import CommandRecord, Commands
+from reviewbot.app.store.durable.human_queue import HumanQueue
+from reviewbot.app.store.durable.listing import RunFilter, RunListing, Scope
+from reviewbot.app.store.durable.runs import RunRecord
+from reviewbot.app.triggers.values import Delivery, Trigger
+from reviewbot.config.settings import KEYS, Settings
+
+logger = logging.getLogger("reviewbot.app.pages")
+
+DAY_S: Final = 86_400.0
+COST_DAYS: Final = 30
+MAX_ROWS: Final = 100
+"""Of a list that has no pages: failed runs, and decisions."""
+
+_DEFAULT: Final = "default"
+
+
+class SettingRow(NamedTuple):
+    """One setting in force."""
+
+    name: str
+    value: str
+    origin: str
+    meaning: str
+
+
+class Decision(NamedTuple):
+    """What a person decided, or what followed from it."""
+
+    at: float
+    actor: str
+    what: str
+    repository: int
+    number: int
+    where: str
+    """The channel: a page, a comment, the command line, or a worker."""
+    reason: str
+
+
+def operator_blueprint(parts: PagesParts) -> Blueprint:
+    """`/failed`, `/costs`, `/settings`, `/decisions`, and the retry of a run."""
+    blueprint = Blueprint("operator", __name__)
+    listing, commands = RunListing(parts.database), Commands(parts.database)
+
+    @blueprint.get("/failed", provide_automatic_options=False)
+    def failed() -> BaseResponse:
+        viewer = the_viewer()
+        rows = listing.runs(viewer.readable, RunFilter(states=("failed", "parked")), limit=MAX_ROWS)
+        return page("failed", viewer, rows=rows, now=listing.now())
+
+    @blueprint.post("/runs/<path:run>/retry", provide_automatic_options=False)
+    def retry(run: str) -> BaseResponse:
+        viewer = the_viewer()
+        record = listing.run(viewer.readable, run)
+        if record is None:
+            raise NotFound
+        if not viewer.may_write(record.repository):
+            raise Forbidden("To retry a run you need write access to its repository.")
+        if record.state not in ("failed", "parked"):
+            return problem("Nothing to retry", "This run has not failed.", 409, viewer, "/failed")
+        parts.accept(retry_of(record, viewer.login))
+        pull = (record.repository, record.number)
+        name = f"page:{record.run}:{record.ended}"
+        commands.add(CommandRecord(name, record.installation, pull, "retry", viewer.login))
+        logger.info("a run was ordered again", extra={"run": record.run})
+        return redirect(f"/repositories/{record.repository}/pulls/{record.number}", 303)
+
+    @blueprint.get("/costs", provide_automatic_options=False)
+    def costs() -> BaseResponse:
+        viewer = the_viewer()
+        since = listing.now() - COST_DAYS * DAY_S
+        return page(
+            "costs",
+            viewer,
+            days=COST_DAYS,
+            repositories=sorted(listing.repositories(viewer.readable, since), key=lambda row: -row.dollars),
+            workers=listing.worker_costs(viewer.readable, since),
+        )
+
+    @blueprint.get("/settings", provide_automatic_options=False)
+    def settings() -> BaseResponse:
+        viewer = the_viewer()
+        if not viewer.sees_anything:
+            raise NotFound
+        return page("settings", viewer, rows=list(setting_rows(parts.settings)), default=_DEFAULT)
+
+    @blueprint.get("/decisions", provide_automatic_options=False)
+    def decisions() -> BaseResponse:
+        viewer = the_viewer()
+        rows = sorted(_decisions(parts, listing, viewer.readable), key=lambda row: -row.at)[:MAX_ROWS]
+        names = {each.repository: each.name for each in listing.repositories(viewer.readable)}
+        return page("decisions", viewer, rows=rows, names=names, now=listing.now())
+
+    return blueprint
+
+
+def retry_of(record: RunRecord, actor: str) -> Delivery:
+    """The order of another run on the head of one that failed; the same for two clicks on one button."""
+    name = f"retry of {record.run}, which ended at {record.ended!r}"
+    trigger = Trigger(
+        kind="rerun",
+        installation_id=record.installation,
+        repository_id=record.repository,
+        repository=record.name,
+        number=record.number,
+        head_sha=record.head,
+        reason="a retry on the pages",
+        delivery_id=uuid4().hex,
+        actor=actor,
+    )
+    return Delivery(trigger.delivery_id, "retry", hashlib.sha256(name.encode()).hexdigest(), trigger)
+
+
+def setting_rows(settings: Settings) -> Iterator[SettingRow]:
+    """Each setting with its value and source; of a table each entry, as `reviewbot config --show-origin` has them."""
+    for name, key in KEYS.items():
+        entries = key.kind.lines(getattr(settings, name))
+        for end, value, origin in entries:
+            yield SettingRow(f"{name}.{end}", str(value), origin, key.meaning)
+        if not entries:
+            yield SettingRow(
+                name, str(key.kind.write(getattr(settings, name))), settings.origin.get(name, _DEFAULT), key.meaning
+            )
+
+
+def _decisions(parts: PagesParts, listing: RunListing, scope: Scope) -> Iterator[Decision]:
+    for item, entry in HumanQueue(parts.database).audit(scope, MAX_ROWS):
+        what = f"{entry.action.replace('_', ' ')}: {item.finding.title or item.finding.message}"
+        yield Decision(entry.at, entry.actor, what, item.repository, item.pull, entry.channel, entry.reason)
+    for row in listing.commands(scope, MAX_ROWS):
+        where = "page" if row.verb == "retry" else "comment"
+        what = f"{row.verb} {row.finding[:8]}".rstrip()
+        yield Decision(row.at, row.actor, what, row.repository, row.number, where, row.reason)
