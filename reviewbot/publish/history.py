@@ -74,7 +74,8 @@ def record_line(record: Record) -> str:
     name = md_code(record.name[:_SHORT_SHA])
     if record.state == "open":
         since = f" since {md_code(record.since[:_SHORT_SHA])}" if record.since else ""
-        return f"{place} open{since}: {title} ({name})"
+        disputed = f", disputed by {md(short_line(record.disputed, _REASON_CHARS))}" if record.disputed else ""
+        return f"{place} open{since}{disputed}: {title} ({name})"
     why = md(short_line(f"{record.reason} ({record.who})", _REASON_CHARS))
     at = f" at {md_code(record.head[:_SHORT_SHA])}" if record.head else ""
     return f"{place} {record.state}{at}: {title}: {why} ({name})"

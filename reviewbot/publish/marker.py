@@ -33,6 +33,7 @@ MAX_LEDGER_CHARS = MAX_PACKED_CHARS + 300
 ANY_MARKER = "<!-- reviewbot:"
 _OPENS_REVIEW, _OPENS_FINDING = f"{ANY_MARKER}review ", f"{ANY_MARKER}finding "
 _OPENS_LEDGER, _OPENS_ANSWER = f"{ANY_MARKER}ledger ", f"{ANY_MARKER}answer "
+_OPENS_DISCUSSION = f"{ANY_MARKER}discussion "
 _CLOSES = " -->"
 _DERIVED = b"reviewbot marker without a secret"
 _NUMBER = "[0-9]{1,18}"
@@ -53,6 +54,10 @@ _LEDGER = re.compile(
 _ANSWER = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME}) state=([a-z]{{3,12}}) head=([0-9a-f]{{0,64}}))"
     r" signature=([0-9a-f]{64})"
+)
+_DISCUSSION = re.compile(
+    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME}) comment=({_NUMBER})"
+    r" outcome=([a-z]{3,12}) code=([0-9a-f]{0,64})) signature=([0-9a-f]{64})"
 )
 
 
@@ -87,6 +92,18 @@ class AnswerMarker(NamedTuple):
     finding: str
     state: str
     head: str
+
+
+class DiscussionMarker(NamedTuple):
+    """What an answer of ours to a person's reply says."""
+
+    finding: str
+    comment: int
+    """The reply that it answers."""
+    outcome: str
+    """See `reviewbot.publish.discussion.Outcome`."""
+    code: str
+    """The digest of the finding's code, or its head: for other code the finding may be judged once more."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +147,18 @@ class Signer:
         """The HTML comment of a reply to a comment of ours."""
         fields = f"finding={answer.finding} state={answer.state} head={answer.head}"
         return self._signed(_OPENS_ANSWER, f"v=1 repository={repository_id} pull={pull} {fields}")
+
+    def discussion(self, repository_id: int, pull: int, said: DiscussionMarker) -> str:
+        """The HTML comment of an answer to a reply of a person."""
+        fields = f"finding={said.finding} comment={said.comment} outcome={said.outcome} code={said.code}"
+        return self._signed(_OPENS_DISCUSSION, f"v=1 repository={repository_id} pull={pull} {fields}")
+
+    def read_discussion(self, body: str, repository_id: int, pull: int) -> DiscussionMarker | None:
+        """What an answer of ours to a reply has said; None as for `read_review`."""
+        match = self._read(_OPENS_DISCUSSION, _DISCUSSION, body)
+        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
+            return None
+        return DiscussionMarker(match[4], int(match[5]), match[6], match[7])
 
     def command(self, repository_id: int, pull: int, comment: str) -> str:
         """The HTML comment of an answer to a command, by the name of the comment that gave it."""

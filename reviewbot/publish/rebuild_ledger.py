@@ -7,14 +7,16 @@ the summary, or of an earlier version, is a record of its own, in the state that
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, cast, get_args
 
 from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
 from reviewbot.hosts.base import PostedReview, PullRequest, ReviewHost, Thread
 from reviewbot.memory.packing import unpack
 from reviewbot.memory.recall import US
-from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, ReviewMarker, Signer
+from reviewbot.memory.states import Event, advance
+from reviewbot.publish.discussion import version_of
+from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, DiscussionMarker, ReviewMarker, Signer
 from reviewbot.report.text import short_line
 
 _NAME_CHARS = 80
@@ -30,6 +32,8 @@ class OwnThread(NamedTuple):
     """What our last reply says."""
     has_others: bool
     """Whether another account has written into it."""
+    discussed: tuple[DiscussionMarker, ...] = ()
+    """What our answers to people's replies say."""
 
 
 class RebuiltLedger(NamedTuple):
@@ -75,7 +79,8 @@ def rebuild(
             ledger = found or ledger
     own = tuple(_own_threads(pull, signer, account, threads))
     lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
-    records = (*ledger.records, *(_record(each) for each in lost.values()))
+    talked = {each.name: each for each in own if each.discussed}
+    records = tuple(_discussed(each, talked) for each in (*ledger.records, *(_record(each) for each in lost.values())))
     notes = tuple(dict.fromkeys([*_edited(account, reviews, edited), *_foreign(account, reviews, threads)]))
     return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes)
 
@@ -98,7 +103,23 @@ def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Itera
         if name is not None:
             answers = [signer.read_answer(each.body, *place) for each in replies if each.author_id == account]
             last = next((each for each in reversed(answers) if each is not None), None)
-            yield OwnThread(thread, name, last, any(each.author_id != account for each in replies))
+            talks = (signer.read_discussion(each.body, *place) for each in replies if each.author_id == account)
+            discussed = tuple(each for each in talks if each is not None and each.finding == name)
+            yield OwnThread(thread, name, last, any(each.author_id != account for each in replies), discussed)
+
+
+def _discussed(record: Record, threads: Mapping[str, OwnThread]) -> Record:
+    """The record with what our last answer to a reply about this code has said."""
+    own = next((threads[name] for name in record.names if name in threads), None)
+    code = version_of(record)
+    said = () if own is None else [each for each in own.discussed if each.code == code and each.outcome != "answered"]
+    if own is None or not said or not record.is_open:
+        return record
+    who = next((each.author for each in own.thread.comments if each.comment_id == said[-1].comment), "a person")
+    if said[-1].outcome == "withdrawn":
+        why = f"withdrawn after the reply of {short_line(who, _NAME_CHARS)}"
+        return advance(record, Event("refuted", why, f"{US}'s judge", record.head, record.at))
+    return record.model_copy(update={"disputed": "" if said[-1].outcome == "stands" else who[:_NAME_CHARS]})
 
 
 def _record(own: OwnThread) -> Record:

@@ -21,7 +21,7 @@ REACTION = "eyes"
 def resolve_command(host: CodeHost, request: ReviewRequest) -> ReviewRequest | None:
     """The request with its number and head; None where it is refused. Blocking. Raises HostError."""
     trigger = request.trigger
-    if trigger.get("kind") == "command" and not _may(host, request):
+    if trigger.get("kind") == "command" and not may_command(host, request):
         logger.info("a command was refused: its author has no write permission")
         return None
     number = request.number or _of_commit(host, request)
@@ -37,7 +37,7 @@ def resolve_command(host: CodeHost, request: ReviewRequest) -> ReviewRequest | N
     return replace(found, cause="reopened", trigger={}) if trigger.get("kind") == "closed" else found
 
 
-def _may(host: CodeHost, request: ReviewRequest) -> bool:
+def may_command(host: CodeHost, request: ReviewRequest) -> bool:
     """Whether the author of a command may write; one who may only read is a stranger who could let us work for them."""
     actor = request.trigger.get("actor")
     return isinstance(actor, str) and host.may_write(request.repository, actor)

@@ -15,6 +15,9 @@ REVIEWING = frozenset({"review", "full review", "effort", "resume", "dismiss"})
 
 VERBS = READING | REVIEWING | {"pause"}
 
+REPLY = "reply"
+"""In place of a verb: a reply in a thread at a line. Whether the thread is one of ours is seen on the host."""
+
 MAX_ARGUMENT = 300
 """Characters of an argument that are kept."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from reviewbot.app.triggers.commands import READING, VERBS, Command, command_in
-from reviewbot.app.triggers.values import Event, PullFacts, Refusal, Trigger, TriggerKind, refuse
+from reviewbot.app.triggers.commands import READING, REPLY, VERBS, Command, command_in
+from reviewbot.app.triggers.values import Comment, Event, PullFacts, Refusal, Trigger, TriggerKind, refuse
 from reviewbot.config.globs import matches_glob
 from reviewbot.config.settings import Settings
 
@@ -72,7 +72,7 @@ def _commanded(event: Event, slug: str) -> Trigger | Refusal:
         return Refusal(f"a comment that was {event.action} gives no command")
     command = command_in(comment.body, slug)
     if command is None:
-        return Refusal("the comment holds no command")
+        return _replied(event, comment)
     if comment.association not in ALLOWED and command.verb not in READING:
         return Refusal("only members and collaborators give commands")
     if command.verb not in VERBS:
@@ -80,6 +80,15 @@ def _commanded(event: Event, slug: str) -> Trigger | Refusal:
     if event.closed:
         return Refusal("the pull request is closed")
     return _trigger(event, "command", "a command", command)
+
+
+def _replied(event: Event, comment: Comment) -> Trigger | Refusal:
+    """What a reply says is read on the host, where the thread is."""
+    if not comment.is_reply or event.closed:
+        return Refusal("the comment holds no command")
+    if comment.association not in ALLOWED:
+        return Refusal("only replies of members and collaborators are read")
+    return _trigger(event, "command", "a reply in a thread", Command(REPLY))
 
 
 def _asked_for_a_check(event: Event) -> Trigger | Refusal:

@@ -111,6 +111,8 @@ class Comment:
     body: str
     association: str
     """As the payload claims: a first filter. The API's answer decides later."""
+    is_reply: bool = False
+    """Whether it answers another comment at a line."""
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,7 @@ def _review_comment(name: str, delivery_id: str, payload: Mapping[str, object]) 
 
 
 def _comment(kind: CommentKind, part: CommentPart) -> Comment:
-    return Comment(part.id, kind, part.body or "", part.author_association.upper())
+    return Comment(part.id, kind, part.body or "", part.author_association.upper(), part.in_reply_to_id is not None)
 
 
 def _through(part: CommentPart) -> int | None:

@@ -124,6 +124,7 @@ class CommentPart(_Part):
     body: Text | None = None
     author_association: Word = "NONE"
     performed_via_github_app: Numbered | None = None
+    in_reply_to_id: Id | None = None
 
 
 class CheckPart(_Part):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -13,18 +12,17 @@ from reviewbot.app.scheduling.resolve_command import acknowledge, resolve_comman
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.runs import Runs
-from reviewbot.app.triggers.commands import READING, REVIEWING
+from reviewbot.app.triggers.commands import READING, REPLY, REVIEWING
+from reviewbot.app.worker.answer_reply import JudgeReply, ReplyAnswerer
+from reviewbot.app.worker.trace_lookup import evidence_of
 from reviewbot.app.worker.work import ReviewRequest
 from reviewbot.config.settings import EffortName
-from reviewbot.delivery.explain_place import account_of
 from reviewbot.domain.contracts.ledger import Record
-from reviewbot.domain.errors import ReviewbotError
 from reviewbot.hosts.base import CodeHost, PullRequest, ReviewHost, Thread
 from reviewbot.publish.history import record_line
 from reviewbot.publish.marker import Signer
 from reviewbot.publish.rebuild_ledger import remember
-from reviewbot.report.text import md, md_code, short_line
-from reviewbot.review.trace import read_trace
+from reviewbot.report.text import md_code
 
 logger = logging.getLogger("reviewbot.app.worker")
 
@@ -50,7 +48,6 @@ HELP = """\
 """
 
 _ID = re.compile(r"`?(?P<id>[0-9a-fA-F]{8,32})`?(?:\s+(?P<reason>.*))?")
-_ROWS, _ROW_CHARS, _RUNS = 12, 500, 20
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,9 @@ class _Comment:
 class CommandFollower:
     """Follows commands on one host."""
 
-    def __init__(self, host: CodeHost, database: Database, signer: Signer) -> None:
+    def __init__(self, host: CodeHost, database: Database, signer: Signer, judge: JudgeReply) -> None:
         self._host = host
+        self._judge = judge
         self._commands = Commands(database)
         self._runs = Runs(database)
         self._signer = signer
@@ -85,6 +83,10 @@ class CommandFollower:
         comment = _Comment(request, *(str(word) for word in words))
         if self._is_too_much(comment):
             logger.warning("a command was not followed: too many in an hour on one pull request")
+            return None
+        if comment.verb == REPLY:
+            self._record(comment, REPLY)
+            ReplyAnswerer(self._host, self._runs, self._signer, self._judge).answer(request)
             return None
         if comment.verb in READING:
             pull = self._host.pull_request(request.repository, request.number)
@@ -133,20 +135,7 @@ class CommandFollower:
         record = self._record_of(pull, found["id"].lower())
         if isinstance(record, str):
             return record
-        return "\n".join([record_line(record), "", *(f"- {row}" for row in self._evidence(pull, record))])
-
-    def _evidence(self, pull: PullRequest, record: Record) -> Sequence[str]:
-        """What the trace of the newest run that knows a finding says of it; no model is asked."""
-        for run in self._runs.of_pull(pull.number, pull.repository, _RUNS):
-            trace = self._runs.trace(run.run) if run.repository == pull.repository_id else None
-            try:
-                accounts = account_of(read_trace(trace), record.name) if trace else []
-            except ReviewbotError:
-                continue  # of another version, or of a head that did not have it
-            if accounts:
-                rows = [row for account in accounts for row in (account.heading, *account.rows)]
-                return [md(short_line(row, _ROW_CHARS)) for row in rows[:_ROWS]]
-        return ["The trace of its run is not kept any more."]
+        return "\n".join([record_line(record), "", *(f"- {row}" for row in evidence_of(self._runs, pull, record))])
 
     def _record_of(self, pull: PullRequest, start: str) -> Record | str:
         """The finding whose fingerprint begins like this; or why there is none."""

@@ -25,7 +25,7 @@ from reviewbot.app.worker.metrics import tallies_of
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.config import Settings
 from reviewbot.delivery import mask_trace
-from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
+from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, Hunk
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.domain.ports import Clock
@@ -34,6 +34,7 @@ from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.host import github_host
 from reviewbot.memory.decisions import Decision
 from reviewbot.publish.check_run import CHECK_NAME
+from reviewbot.publish.discussion import ReplyRuling
 from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import abandon_check, start_check
 from reviewbot.pull_requests.fetch import ref_of
@@ -195,7 +196,7 @@ class Hosted:
         with self._host(request, POSTING) as host:
             if (database := self._app.database()) is None or request.trigger.get("kind") != "command":
                 return resolve_command(host, request)
-            return CommandFollower(host, database, self._app.signer()).follow(request)
+            return CommandFollower(host, database, self._app.signer(), _no_judge).follow(request)
 
     def conclude(self, run: RunContext, end: End) -> None:
         """As `Steps.conclude`."""
@@ -280,6 +281,11 @@ class Hosted:
             self._app.tallies.add_all(tallies)
         except InboxError as error:
             logger.warning("not counted: %s", error)
+
+
+def _no_judge(pull: PullRequest, finding: Finding, reply: str) -> ReplyRuling | None:
+    del pull, finding, reply
+    return None
 
 
 def _other(request: ReviewRequest, pull: PullRequest) -> End | None:

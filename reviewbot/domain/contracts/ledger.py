@@ -60,6 +60,8 @@ class Record(Contract):
     commit: str = ""
     """Of a fixed one: the commit of the push that removed its code; empty where only the head is known."""
     origin: Origin = "review"
+    disputed: str = ""
+    """Who disputes it in its thread, where that was not decided by a judge."""
     settled: bool = False
     """Whether its thread was seen resolved since it came into this state: one that is open later was opened again."""
 

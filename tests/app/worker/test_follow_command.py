@@ -2,78 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reviewbot.app.triggers.commands import command_in
 from reviewbot.app.worker.follow_command import HELP, MAX_OF_ONE
-from reviewbot.app.worker.work import End
-from reviewbot.publish.marker import Signer
-from tests.app.conftest import Straight
-from tests.app.worker.shop import Shop
-from tests.github_api import Pull
-from tests.github_api.apps import AppGithub
+from tests.app.worker.talking import Talk
 from tests.github_api.state import Account, Comment
 
 pytestmark = pytest.mark.slow
-
-
-class Talk:
-    """A pull request that was reviewed, and people who write comments."""
-
-    def __init__(self, shop: Shop) -> None:
-        self.shop = shop
-        self.pull: Pull = shop.open()
-        shop.github.app.may["dev"] = "write"
-        shop.run(shop.order(self.pull))
-        self.number = 900
-
-    def write(self, body: str, actor: str = "dev", comment_id: int = 0, kind: str = "issue") -> list[End]:
-        """Write a comment; how the review ended that it ordered, if it did."""
-        self.number += 1
-        command = command_in(body, "reviewbot")
-        assert command is not None
-        number = comment_id or self.number
-        trigger: dict[str, Any] = {"kind": "command", "verb": command.verb, "argument": command.argument}
-        trigger |= {"actor": actor, "comment_id": number, "comment_kind": kind}
-        self.shop.stage.shelf.waiting.clear()
-        self.carry_out(self.shop.order(self.pull, head_sha="", again=f"d{number}", trigger=trigger))
-        waiting = [name for name, (what, _, _) in self.shop.stage.shelf.waiting.items() if what == "review"]
-        return [self._do(name) for name in waiting]
-
-    def carry_out(self, request: Any) -> End:
-        self.shop.stage.durable = Straight()
-        return self.shop.run(request)
-
-    def _do(self, name: str) -> End:
-        self.shop.stage.durable = Straight()
-        return self.shop.stage.carry_out(name)
-
-    @property
-    def said(self) -> list[str]:
-        """The answers in the conversation."""
-        return [each.body for each in self.pull.conversation]
-
-    @property
-    def reactions(self) -> list[str]:
-        return [name for name, _ in self.shop.github.app.asked if name.startswith("reaction")]
-
-    @property
-    def finding(self) -> str:
-        """The fingerprint of the one finding."""
-        signer = Signer((b"k" * 32,))
-        names = [signer.read_finding(each.body, self.pull.repository.repository_id, 1) for each in self.pull.comments]
-        return next(name for name in names if name)
-
-
-@pytest.fixture
-def talk(tmp_path: Path, database: Any, pem: str) -> Iterator[Talk]:
-    with AppGithub(pem) as github:
-        yield Talk(Shop(github, tmp_path / "shop", database, pem))
-    github.check()
 
 
 def test_help_is_answered_once_for_everyone_and_acknowledged(talk: Talk) -> None:
