@@ -20,12 +20,13 @@ from reviewbot.cli.output.kept_report import Asked, KeptReport, keep
 from reviewbot.cli.output.reports import render
 from reviewbot.cli.output.writing import say, write_report
 from reviewbot.cli.reading import is_piped
-from reviewbot.cli.repository import find_repository
+from reviewbot.cli.repository import find_repository, top_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.domain.contracts import Gap
 from reviewbot.domain.errors import DiffError, InputError
 from reviewbot.domain.ports import IdentifiedSnapshot
-from reviewbot.report.progress import ProgressLine
+from reviewbot.report.findings.links import file_url
+from reviewbot.report.progress import Progress
 
 Say = Callable[[str], None]
 
@@ -43,7 +44,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
     with ExitStack() as closing:
         subject = local_subject(arguments, asked.diff, note, closing)
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
-        progress = ProgressLine(sys.stderr)
+        progress = Progress(sys.stderr, os.environ, quiet=arguments.quiet)
         closing.callback(progress.close)
         journal = None
         if not arguments.no_cache:
@@ -65,7 +66,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
                 write_trace(arguments, run.trace)
             raise
         code = delivery.exit_code(delivered.review, settings, run.rules)
-        text = render(arguments.format, delivered, arguments.output, verbose=arguments.verbose)
+        text = render(arguments, delivered, partial(file_url, _folder_of(arguments)))
         missing = shortfall(code, delivered.review)
         if journal is not None and memory.key and delivered.ledger is not None:
             journal.put(memory.key, delivered.ledger.model_dump_json(exclude_defaults=True))
@@ -77,6 +78,15 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
     if missing:
         say(missing)
     return code
+
+
+def _folder_of(arguments: argparse.Namespace) -> str:
+    """The folder that holds the reviewed files, absolute; empty where a diff stands alone."""
+    if arguments.diff is not None and arguments.repo is None:
+        return ""
+    with suppress(InputError, OSError):
+        return str(top_of(arguments.repo or Path()).resolve())
+    return ""
 
 
 def is_lasting(engine: str, gaps: Iterable[Gap]) -> bool:

@@ -326,6 +326,7 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
     add("--format", choices=tuple(FORMATS), default="terminal")
     add("--output", metavar="FILE", type=Path, help="write the report there instead of standard output")
     add("--verbose", action="store_true", help=_VERBOSE_HELP)
+    add("--quiet", action="store_true", help="show no progress on standard error; also where CI is set")
     add("--post", action="store_true", help="post the review on the pull request of --pr, once")
     add = run.add_argument
     add("--trace", metavar="FILE", type=Path, help="write everything that happened there, as JSON")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,8 @@ class ReportInput(NamedTuple):
     """Columns of the terminal."""
     colour: bool = False
     verbose: bool = False
+    address_of: Callable[[Finding], str] | None = None
+    """Where the lines of a finding are, empty if nowhere; None where the terminal shows no links."""
 
 
 class OutputFormat(NamedTuple):

@@ -11,6 +11,19 @@ if TYPE_CHECKING:
 DEFAULT_WIDTH, MAX_WIDTH = 80, 120
 """Columns where the width is not known, and the most: longer lines of prose are hard to read."""
 
+_LINKING = (
+    "ALACRITTY_WINDOW_ID",
+    "GHOSTTY_RESOURCES_DIR",
+    "KITTY_WINDOW_ID",
+    "KONSOLE_VERSION",
+    "WEZTERM_PANE",
+    "WT_SESSION",
+)
+_LINKING_PROGRAMS, _LINKING_VTE = frozenset({"ghostty", "iTerm.app", "vscode", "WezTerm"}), 5000
+"""How terminals that show links are known: by a variable of theirs, by their name, by the version of their library."""
+_NOT_LINKING = ("CI", "TMUX", "STY")
+"""Of these, some pass the sequence on as text."""
+
 
 class TerminalStyle(NamedTuple):
     """Width and colour of terminal output."""
@@ -18,11 +31,14 @@ class TerminalStyle(NamedTuple):
     width: int
     """Columns."""
     colour: bool
+    links: bool = False
+    """Whether the terminal shows a text with an address as a link (OSC 8)."""
 
 
 def style_of(stream: TextIO, environ: Mapping[str, str]) -> TerminalStyle:
     """Width from COLUMNS, then from the terminal. NO_COLOR beats FORCE_COLOR, which beats TERM=dumb and "no tty"."""
-    return TerminalStyle(min(_columns(stream, environ), MAX_WIDTH), _wants_colour(stream, environ))
+    width = min(_columns(stream, environ), MAX_WIDTH)
+    return TerminalStyle(width, _wants_colour(stream, environ), _shows_links(stream, environ))
 
 
 def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:
@@ -47,6 +63,19 @@ def _wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
     if forced := environ.get("FORCE_COLOR"):
         return forced.lower() not in ("0", "false")
     return environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def _shows_links(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether a terminal is there that is known to show links; FORCE_HYPERLINK decides where it is set."""
+    if not stream.isatty() or environ.get("TERM") == "dumb":
+        return False
+    if forced := environ.get("FORCE_HYPERLINK"):
+        return forced != "0"
+    if any(environ.get(name) for name in _NOT_LINKING):
+        return False
+    vte = environ.get("VTE_VERSION", "")
+    known = environ.get("TERM_PROGRAM") in _LINKING_PROGRAMS or any(environ.get(name) for name in _LINKING)
+    return known or (vte.isascii() and vte.isdigit() and int(vte[:6]) >= _LINKING_VTE)
 
 
 def write(stream: TextIO, text: str) -> None:

@@ -243,7 +243,7 @@ def test_a_provider_that_answers_nobody_is_named_once_and_costs_nothing(
 ) -> None:
     door.api.otherwise = lambda _body: answer
 
-    review = door.review(BILL + CART, "--max-cost", "2")
+    review = door.review(BILL + CART, "--max-cost", "2", "--quiet")
 
     assert door.code == 6
     assert cause in review["summary"]

@@ -9,7 +9,7 @@ import pytest
 from reviewbot.domain.contracts import TITLE, Finding
 from reviewbot.domain.contracts.pulls import PullRef
 from reviewbot.hosts.registry import links_of, posted_links
-from reviewbot.report.findings.links import rule_url
+from reviewbot.report.findings.links import file_url, rule_url
 
 HEAD, BASE = "a" * 40, "b" * 40
 
@@ -54,5 +54,15 @@ def test_the_address_of_a_posted_review_gives_those_of_its_pull_request() -> Non
 
 
 def test_only_rules_of_ruff_have_a_page(make_finding: Callable[..., Finding]) -> None:
+    assert (
+        rule_url(make_finding(rule="E722", sources=("repository-rules",))) == "https://docs.astral.sh/ruff/rules/E722"
+    )
     assert rule_url(make_finding(rule="B023:named")) == "https://docs.astral.sh/ruff/rules/B023"
     assert rule_url(make_finding(rule="S608) [x](y")) == rule_url(make_finding(sources=("model:ruff",))) == ""
+
+
+def test_a_file_on_this_machine_has_an_address_of_plain_characters(make_finding: Callable[..., Finding]) -> None:
+    assert (
+        file_url("/srv/a shop", make_finding(path="b\x1b]8;\n/é.py")) == "file:///srv/a%20shop/b%1B%5D8%3B%0A/%C3%A9.py"
+    )
+    assert file_url("", make_finding()) == file_url("/srv", make_finding(path=TITLE)) == ""

@@ -37,7 +37,7 @@ from reviewbot.evaluate.results import ResultsFile, open_results, read_rows
 from reviewbot.evaluate.rows import Json, plan_fields, review_fields, worker_fields
 from reviewbot.evaluate.rule_counts import STAGE, count, render_table
 from reviewbot.evaluate.runner import failures, run_cases
-from reviewbot.report.progress import ProgressLine
+from reviewbot.report.progress import Progress
 from reviewbot.report.text import one_line
 from reviewbot.review.calibration import Calibration, read_calibration
 from reviewbot.review.model_calibration import ModelTables, read_model_tables
@@ -209,7 +209,7 @@ def _setup(way: Way, subject: wiring.Subject, settings: Settings, journal: Journ
 
 
 def _run(cases: Sequence[Case], way: Way, jobs: int, results: ResultsFile) -> None:
-    progress = ProgressLine(sys.stderr)
+    progress = Progress(sys.stderr, os.environ)
     progress.on_event({"event": "plan_made", "total": len(cases)})
 
     def begin(case: Case) -> None:

@@ -30,7 +30,7 @@ from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, prepare
-from reviewbot.report.progress import ProgressLine
+from reviewbot.report.progress import Progress
 from reviewbot.sources.memory import SystemClock
 
 WORDS = {
@@ -52,7 +52,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
     pull = resolve_pull(arguments.pr)
     preloaded = wiring.preload_models(os.environ, arguments.engine)
     with ExitStack() as closing:
-        progress = ProgressLine(sys.stderr)
+        progress = Progress(sys.stderr, os.environ, quiet=arguments.quiet)
         closing.callback(progress.close)
         journal = None if arguments.no_cache else closing.enter_context(wiring.open_journal(os.environ))
         session = _session(pull, journal, closing, clock)
@@ -116,7 +116,7 @@ def _review(arguments: argparse.Namespace, session: HostSession, prepared: Prepa
 def _show(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewed) -> None:
     """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
     try:
-        text = render(arguments.format, reviewed.delivered, arguments.output, verbose=arguments.verbose)
+        text = render(arguments, reviewed.delivered)
         write_report(text, arguments.output)
         write_trace(arguments, reviewed.trace)
     except InputError:

@@ -165,6 +165,8 @@ class ReaderEngine:
         results = await asyncio.gather(*(self._analyze(each) for each in orders))
         hints = hints_of(candidate for found in results for candidate in found.candidates)
         request, bounds = await in_thread(lambda: self._first(orders, hints))
+        names = [each.task.task_id for each in orders]
+        self.trace.record("reader_started", reader=request.subject, tasks=names)
         talk = Conversation(self.model, self._call_of(request.subject), bounds, request, spent)
         answer = read_answer(await talk.answer(), ReviewAnswer)
         slices = tuple(dict.fromkeys(payload for each in orders for payload in each.task.slices))
@@ -174,7 +176,7 @@ class ReaderEngine:
         self.trace.record(
             "reader_finished",
             reader=request.subject,
-            tasks=[each.task.task_id for each in orders],
+            tasks=names,
             summary=answer.summary,
             themes=[theme.model_dump(mode="json") for theme in answer.themes],
             claims=len(answer.findings),

@@ -1,11 +1,18 @@
-"""A page of styled text: lines that stay whole, and paragraphs that wrap. Texts are literal: no markup, no emoji."""
+"""A page of styled text: lines that stay whole, and paragraphs that wrap between words.
+
+Texts are literal: no markup, no emoji. Code, names and code spans are never broken: what is copied is what was written.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from reviewbot.report.text import clip_block, escape_runner_commands
+
+if TYPE_CHECKING:
+    from reviewbot.domain.contracts import Finding
 
 # Names of the terminal's own colours, so that they fit its theme.
 HEADING, LABEL, PLACE, PLAIN = "bold underline", "dim", "bold", ""
@@ -15,32 +22,46 @@ MIN_WIDTH = 20
 CODE_LINES, CODE_CHARS = 12, 240
 """How much code one finding shows: a screen holds a few of them, and a minified line does not fill it."""
 
-_WORD = re.compile(r"\s*\S+\s*")
+_WORD = re.compile(r"\s*(?:`[^`]{1,200}`|\S)+\s*")
+"""A code span is one word."""
 
 
 class Page:
     """Collects lines and renders them once. Texts passed in must already be visible (see `reviewbot.report.text`)."""
 
-    def __init__(self, *, width: int, colour: bool) -> None:
+    def __init__(self, *, width: int, colour: bool, address_of: Callable[[Finding], str] | None = None) -> None:
         self._width = max(width, MIN_WIDTH)
         self._colour = colour
+        self.address_of = address_of
+        """Where the lines of a finding are, empty if nowhere; None where the terminal shows no links."""
         self._lines: list[tuple[tuple[str, str], ...]] = []
 
     def line(self, *parts: tuple[str, str]) -> None:
         """One line of (text, style) parts, never wrapped: what a program may look for stays in one piece."""
         self._lines.append(parts)
 
+    def link(self, text: str, url: str) -> str:
+        """The text, linked where the terminal can (OSC 8) and there is an address, with nothing in it that acts."""
+        if self.address_of is None or not url or not (url.isascii() and url.isprintable()):
+            return text
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\"
+
     def fits(self, *parts: tuple[str, str]) -> bool:
         """Whether the parts fit on one line."""
         return sum(_columns(text) for text, _ in parts) <= self._width
 
-    def paragraph(self, text: str, style: str = PLAIN, *, indent: int = 0, lead: str = "") -> None:
-        """Wrapped text; `lead` stands dimmed before its first line, and the other lines hang below the text."""
+    def paragraph(
+        self, text: str, style: str = PLAIN, *, indent: int = 0, lead: str = "", word: str = "", url: str = ""
+    ) -> None:
+        """Wrapped text; `lead` stands dimmed before its first line, and the other lines hang below the text.
+
+        The first `word` of each row is a link to `url`.
+        """
         room = max(self._width - indent - len(lead), MIN_WIDTH // 2)
         rows = (row for line in text.split("\n") for row in _wrap(line.expandtabs(TAB), room))
         for number, row in enumerate(rows):
             before = lead if number == 0 else " " * len(lead)
-            self.line((" " * indent + before, LABEL), (row.rstrip(), style))
+            self.line((" " * indent + before, LABEL), (row.rstrip().replace(word, self.link(word, url), 1), style))
 
     def code(self, text: str, *, indent: int, first_line: int | None = None, lead: str = "") -> None:
         """Code behind a gutter, with line numbers from `first_line`; long text is cut and says so."""
@@ -49,14 +70,8 @@ class Page:
         for number, row in enumerate(rows):
             label = str(first_line + number) if first_line and number < CODE_LINES else ""
             before = lead if number == 0 else " " * len(lead)
-            self._code_row(row.expandtabs(TAB), " " * indent + before + (f"{label:>{digits}} " if digits else ""))
-
-    def _code_row(self, row: str, before: str) -> None:
-        """Code breaks at the last column, not between words: blanks in it mean something."""
-        room = max(self._width - len(before) - len(GUTTER), MIN_WIDTH // 2)
-        for number, part in enumerate(_chop(row, room) or [""]):
-            margin = before if number == 0 else " " * len(before)
-            self.line((margin + GUTTER, LABEL), (part.rstrip(), PLAIN))
+            margin = " " * indent + before + (f"{label:>{digits}} " if digits else "")
+            self.line((margin + GUTTER, LABEL), (row.expandtabs(TAB).rstrip(), PLAIN))
 
     def heading(self, text: str) -> None:
         """A section starts: a blank line, then the heading."""
@@ -109,24 +124,12 @@ def _columns(text: str) -> int:
     return cell_len(text)
 
 
-def _chop(text: str, room: int) -> list[str]:
-    """A text in pieces of at most `room` columns."""
-    if text.isascii():
-        return [text[at : at + room] for at in range(0, len(text), room)]
-    from rich.cells import chop_cells  # noqa: PLC0415 - as above
-
-    return chop_cells(text, room)
-
-
 def _wrap(line: str, room: int) -> Iterator[str]:
-    """Yield the rows of one line, broken between words; a word that is longer than a row breaks at its last column."""
+    """Yield the rows of one line, broken between words; a word that is longer than a row stands on one of its own."""
     row = ""
     for word in _WORD.findall(line):
         if row and _columns(row) + _columns(word.rstrip()) > room:
             yield row
             row = ""
-        if not row and _columns(word.rstrip()) > room:
-            *full, word = _chop(word, room)  # noqa: PLW2901 - what is left of it
-            yield from full
         row += word
     yield row

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.report.costs import bill, cost_line, in_words
+from reviewbot.report.findings.links import cwe_url, rule_url
 from reviewbot.report.findings.view import details_of, fix_of, title_of
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.text import block, label, one_line, short_line
@@ -20,6 +21,8 @@ from reviewbot.report.view_model import (
 from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
     from reviewbot.report.formats import ReportInput
 
@@ -45,15 +48,29 @@ _PATHS = 8
 
 def render(report: ReportInput) -> str:
     """The review as the registry of formats asks for it."""
-    return render_terminal(report.review, width=report.width, colour=report.colour, verbose=report.verbose)
+    return render_terminal(
+        report.review,
+        width=report.width,
+        colour=report.colour,
+        verbose=report.verbose,
+        address_of=report.address_of,
+    )
 
 
-def render_terminal(review: Review, *, width: int, colour: bool, verbose: bool = False) -> str:
+def render_terminal(
+    review: Review,
+    *,
+    width: int,
+    colour: bool,
+    verbose: bool = False,
+    address_of: Callable[[Finding], str] | None = None,
+) -> str:
     """The report as text with a last LF. No line breaks inside "path:line"; with `colour` it holds SGR sequences.
 
-    With `verbose` it ends with the names of the tools that ran, and what the tasks took together.
+    With `verbose` it ends with the names of the tools that ran, and what the tasks took together. With `address_of`
+    findings, their rules and weaknesses are links.
     """
-    page = Page(width=width, colour=colour)
+    page = Page(width=width, colour=colour, address_of=address_of)
     page.paragraph(one_line(review.headline), _VERDICT_STYLES[review.verdict])
     if about := _prose(" ".join(review.about)):
         page.paragraph(about)
@@ -102,22 +119,22 @@ def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool =
         page.code(fix.code, indent=2, lead="fix".ljust(_LEAD))
     if reason:
         page.paragraph(_prose(reason), indent=2, lead="person".ljust(_LEAD))
-    about = f"{', '.join(tags(finding))}; {finding.confidence}% sure, by {', '.join(finding.sources)}"
-    page.paragraph(_prose(about), LABEL, indent=2)
+    about = _prose(f"{', '.join(tags(finding))}; {finding.confidence}% sure, by {', '.join(finding.sources)}")
+    word, url = finding.rule, rule_url(finding)
+    if not url and finding.cwe:
+        word, url = f"CWE-{finding.cwe}", cwe_url(finding.cwe)
+    page.paragraph(about, LABEL, indent=2, word=word, url=url)
 
 
 def _head(page: Page, finding: Finding) -> None:
     """Place, severity and title on one line; the title below where there is no room for it."""
-    start = (
-        (f"{label(finding.path)}:{finding.line}", PLACE),
-        ("  ", PLAIN),
-        (finding.severity, _SEVERITY_STYLES[finding.severity]),
-    )
-    title = title_of(finding)
-    if page.fits(*start, ("  ", PLAIN), (title, PLAIN)):
-        page.line(*start, ("  ", PLAIN), (title, PLAIN))
+    place = f"{label(finding.path)}:{finding.line}"
+    rest, title = (("  ", PLAIN), (finding.severity, _SEVERITY_STYLES[finding.severity])), title_of(finding)
+    linked = (page.link(place, page.address_of(finding) if page.address_of else ""), PLACE)
+    if page.fits((place, PLACE), *rest, ("  ", PLAIN), (title, PLAIN)):
+        page.line(linked, *rest, ("  ", PLAIN), (title, PLAIN))
     else:
-        page.line(*start)
+        page.line(linked, *rest)
         page.paragraph(title, indent=2)
 
 

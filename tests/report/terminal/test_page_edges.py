@@ -80,13 +80,13 @@ def test_numbers_of_lines_are_as_wide_as_the_last_of_them(first: int, numbers: l
     assert page.render() == f"{numbers[0]} x\n{numbers[1]} y\n"
 
 
-def test_code_keeps_its_blanks_and_blank_rows_and_breaks_at_the_last_column() -> None:
+def test_code_keeps_its_blanks_and_blank_rows_and_is_never_broken_so_that_it_can_be_copied() -> None:
     page = a_page(MIN_WIDTH)
     page.code("a\n\n\tb  c   \n" + "0123456789" * 3, indent=0, lead="fix   ")
 
     assert page.render().split("\n") == [
         "fix   | a", "      | ", "      |     b  c",
-        "      | 012345678901", "      | 234567890123", "      | 456789", "",
+        "      | " + "0123456789" * 3, "",
     ]  # fmt: skip
 
 
@@ -103,12 +103,28 @@ def test_a_long_line_of_code_is_cut_and_says_so() -> None:
     width=st.integers(0, 60),
     indent=st.integers(0, 6),
 )
-def test_no_row_of_code_or_prose_is_wider_than_the_page(text: str, width: int, indent: int) -> None:
+def test_no_row_of_prose_is_wider_than_the_page_but_a_word_that_is(text: str, width: int, indent: int) -> None:
     page = a_page(width)
-    page.code(text, indent=indent, first_line=9)
     page.paragraph(text, indent=indent)
 
-    assert max(cell_len(row) for row in page.render().split("\n")) <= max(width, MIN_WIDTH)
+    rows = page.render().split("\n")
+    assert [row for row in rows if cell_len(row) > max(width, MIN_WIDTH) and len(row.split()) > 1] == []
+    assert "".join("".join(rows).split()) == "".join(text.split())
+
+
+def test_a_code_span_is_never_broken() -> None:
+    page = a_page(30)
+    page.paragraph("Pass the value as a parameter: `cursor.execute(sql, (name,))`, and `b")
+
+    assert page.render() == "Pass the value as a parameter:\n`cursor.execute(sql, (name,))`,\nand `b\n"
+
+
+def test_links_carry_an_address_of_plain_characters_alone_and_only_where_they_are_shown() -> None:
+    linking, plain = Page(width=60, colour=False, address_of=lambda _: ""), a_page()
+
+    assert linking.link("a.py:1", "file:///a.py") == "\x1b]8;;file:///a.py\x1b\\a.py:1\x1b]8;;\x1b\\"
+    assert [linking.link("a", url) for url in ("", "file:///\x1b]2;x", "file:///é")] == ["a"] * 3
+    assert plain.link("a.py:1", "file:///a.py") == "a.py:1"
 
 
 def test_what_looks_like_markup_is_literal_in_every_kind_of_line() -> None:

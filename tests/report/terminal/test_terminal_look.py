@@ -54,6 +54,28 @@ def test_the_width_of_a_real_terminal_is_asked_for() -> None:
         assert terminal_width(stream) == 80
 
 
+@pytest.mark.parametrize(
+    ("environ", "links"),
+    [
+        ({}, False),
+        ({"KITTY_WINDOW_ID": "1"}, True),
+        ({"TERM_PROGRAM": "vscode"}, True),
+        ({"TERM_PROGRAM": "Apple_Terminal"}, False),
+        ({"VTE_VERSION": "7003"}, True),
+        ({"VTE_VERSION": "4999"}, False),
+        ({"VTE_VERSION": "x"}, False),
+        ({"KITTY_WINDOW_ID": "1", "TMUX": "/tmp/1"}, False),
+        ({"KITTY_WINDOW_ID": "1", "CI": "true"}, False),
+        ({"KITTY_WINDOW_ID": "1", "TERM": "dumb"}, False),
+        ({"KITTY_WINDOW_ID": "1", "FORCE_HYPERLINK": "0"}, False),
+        ({"TMUX": "/tmp/1", "FORCE_HYPERLINK": "1"}, True),
+    ],
+)
+def test_links_are_for_terminals_that_are_known_to_show_them(environ: dict[str, str], *, links: bool) -> None:
+    assert style_of(Tty(), environ).links is links
+    assert not style_of(io.StringIO(), environ).links
+
+
 def test_a_closed_stream_has_the_default_width() -> None:
     stream = io.StringIO()
     stream.close()

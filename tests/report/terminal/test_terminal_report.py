@@ -156,10 +156,8 @@ def test_long_code_is_cut_and_says_so(make_review: Callable[..., Review], make_f
 
     assert "     1 | line0 = 'xxx" in shown
     assert "       | ... 18 more lines\n" in shown
-    assert "\n       | xxx" in shown
     assert "xxx ...\n     2 | line1" in shown
     assert "line12" not in shown
-    assert max(len(line) for line in shown.split("\n")) <= 80
 
 
 def test_many_files_with_one_reason_are_counted(make_review: Callable[..., Review]) -> None:

@@ -31,7 +31,7 @@ def replay_command(arguments: argparse.Namespace) -> int:
     _check_output(arguments.output, arguments.trace)
     events = events_of(arguments.trace)
     again = replay_delivery(events, run_to_end(partial(replay, events, synthesizer_of)))
-    text = render(arguments.format, again, arguments.output, verbose=arguments.verbose)
+    text = render(arguments, again)
     write_report(text, arguments.output)
     return ExitCode.REVIEWED
 
