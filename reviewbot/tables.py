@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pkgutil import get_data
@@ -23,3 +24,9 @@ def packaged_table(name: str) -> dict[str, Any]:
 def words_in(name: str, key: str) -> frozenset[str]:
     """One list of names or words of a table, as a set."""
     return frozenset(packaged_table(name)[key])
+
+
+@cache
+def pattern_in(name: str, key: str) -> re.Pattern[str]:
+    """One regular expression of a table, compiled; upper and lower case are one."""
+    return re.compile(packaged_table(name)[key], re.IGNORECASE)

@@ -34,6 +34,7 @@ from reviewbot.analyzers.text.hidden_text import HiddenText
 from reviewbot.analyzers.text.merge_conflicts import MergeConflicts
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.analyzers.text.secrets import SecretScan
+from reviewbot.analyzers.text.weakened_lines import WeakenedLines
 from reviewbot.domain.ports import Tool
 from reviewbot.review.calibration import Calibration
 
@@ -72,6 +73,7 @@ def all_tools(
         DiffSemantics(LateRules("diff-semantics", calibration)),
         HiddenText(LateRules("hidden-text", calibration)),
         ReviewManipulation(LateRules("review-manipulation", calibration)),
+        WeakenedLines(LateRules("weakened-lines", calibration)),
         SecretScan(),
         MergeConflicts(),
         DebugLeftovers(),

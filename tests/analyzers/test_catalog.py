@@ -54,6 +54,7 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
         "shellcheck",
         "squawk",
         "taint",
+        "weakened-lines",
         "yamllint",
         "zizmor",
     ]
