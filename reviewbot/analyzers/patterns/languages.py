@@ -22,6 +22,8 @@ TABLES: Mapping[str, str] = {
     "go": "patterns_go",
     "java": "patterns_java",
     "ruby": "patterns_ruby",
+    "csharp": "patterns_csharp",
+    "php": "patterns_php",
 }
 """By the names that `language_of` gives: the table of rules that holds for it."""
 

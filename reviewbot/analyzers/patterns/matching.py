@@ -68,7 +68,7 @@ class Matches(NamedTuple):
     parsed: bool
     """The grammar made sense of all rows that count."""
     stopped: bool = False
-    """It took too long."""
+    """It took too long, or a query held more matches open than it may: some were not looked at."""
 
 
 def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule]) -> Matches:
@@ -79,10 +79,10 @@ def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule]) -> Ma
         for rule in rules:
             if _is_for(rule, language, text):
                 hits += search.hits(rule)
-        parsed = not search.nodes(_ERRORS)
+        parsed = not search.nodes(_ERRORS) and not search.cut
     except OutOfSteps:
         return Matches(tuple(hits), parsed=False, stopped=True)
-    return Matches(tuple(hits), parsed)
+    return Matches(tuple(hits), parsed, stopped=search.cut)
 
 
 class _Search:
@@ -92,6 +92,8 @@ class _Search:
         from tree_sitter import Parser  # noqa: PLC0415 - a review without such a file does not wait for it
 
         self._text, self._language, self._syntax = text, language, syntax
+        self.cut = False
+        """A query met more unfinished matches than `_MATCH_LIMIT`, and dropped some."""
         self._until = time.thread_time() + MAX_SECONDS
         self._source = text.text.encode("utf-8", "replace")
         if _NESTED_TYPES.search(text.text) is not None:
@@ -119,6 +121,7 @@ class _Search:
         self._check_time()
         matches = cursor.matches(self._root, self._conditions)
         self._conditions.check()
+        self.cut = self.cut or cursor.did_exceed_match_limit
         wanted = set(self._text.rows)
         nodes = {node.id: node for _, captures in matches for node in captures["hit"]}.values()
         return [node for node in nodes if not wanted.isdisjoint(_rows(node))]

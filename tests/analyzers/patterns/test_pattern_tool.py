@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 
 import pytest
 
 from reviewbot.analyzers.core.preexisting import without_preexisting
-from reviewbot.analyzers.patterns.matching import MAX_CHARS, MAX_DEPTH
+from reviewbot.analyzers.core.rules import packaged_rules
+from reviewbot.analyzers.patterns.languages import syntax_of
+from reviewbot.analyzers.patterns.matching import _MATCH_LIMIT, MAX_CHARS, MAX_DEPTH, Text, find
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import ChangeSet, Hunk
@@ -175,6 +178,9 @@ def test_a_head_of_another_commit_is_not_used() -> None:
     assert places(run(other)) == [("js-nan-compared", 1)]
 
 
+OPENING = {"app.php": "<?php "}
+"""What a file begins with, so that the rest is read as code."""
+
 HOSTILE = {
     "brackets": "x = " + "(" * 100_000,
     "closed": "x = " + "[" * 50_000 + "]" * 50_000,
@@ -195,11 +201,11 @@ HOSTILE = {
 
 @pytest.mark.slow  # each may take the five seconds of its bound
 @pytest.mark.parametrize("name", sorted(HOSTILE))
-@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java"])
+@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php"])
 def test_hostile_text_costs_bounded_time(name: str, path: str) -> None:
     began = time.process_time()
 
-    run(added(path, HOSTILE[name]))
+    run(added(path, OPENING.get(path, "") + HOSTILE[name]))
 
     assert time.process_time() - began < 20
 
@@ -211,10 +217,10 @@ def test_code_that_is_nested_too_deeply_is_a_gap() -> None:
     assert report.gap.reason == "timeout"
 
 
-@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java"])
+@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php"])
 def test_an_error_with_very_many_parts_is_a_gap_and_no_query_goes_over_it(path: str) -> None:
     began = time.process_time()
-    report = run(added(path, "{" * (MAX_CHARS - 1)))
+    report = run(added(path, OPENING.get(path, "") + "{" * (MAX_CHARS - 10)))
 
     assert report.gap is not None
     assert report.gap.reason == "timeout"
@@ -231,3 +237,17 @@ def test_code_that_takes_too_long_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> N
         "timeout",
         "patterns gave up on code that takes too long to follow",
     )
+
+
+@pytest.mark.parametrize(("names", "cut"), [(_MATCH_LIMIT // 2, False), (2 * _MATCH_LIMIT, True)])
+def test_a_query_that_holds_too_many_matches_open_is_a_gap(names: int, *, cut: bool) -> None:
+    code = f"package app\nfunc f() {{ g({', '.join('a' for _ in range(names))}) }}\n"
+    rule = replace(
+        packaged_rules("patterns_go", Calibration()).rules["go-defer-in-loop"],
+        query="((argument_list (identifier) @hit (interpreted_string_literal)))",
+        needs=(),
+    )
+
+    found = find(Text(code, [2], whole=True), "go", syntax_of("patterns_go"), [rule])
+
+    assert (found.stopped, found.parsed) == (cut, not cut)
