@@ -13,6 +13,7 @@ from pathlib import Path
 from reviewbot import delivery, wiring
 from reviewbot.analyzers.core.report_cache import LASTING_GAPS
 from reviewbot.cli.flags import flags_of
+from reviewbot.cli.labels_file import branch_name, keep_labels
 from reviewbot.cli.local_memory import local_memory
 from reviewbot.cli.options import read_inputs
 from reviewbot.cli.output.delivering import preview, shortfall, write_trace
@@ -25,6 +26,7 @@ from reviewbot.cli.running import run_to_end
 from reviewbot.domain.contracts import Gap
 from reviewbot.domain.errors import DiffError, InputError
 from reviewbot.domain.ports import IdentifiedSnapshot
+from reviewbot.memory.feedback import labels_of
 from reviewbot.report.findings.links import file_url
 from reviewbot.report.progress import Progress
 
@@ -49,9 +51,8 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         journal = None
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
-        run = wiring.setup(
-            subject, settings, read_inputs(arguments, preloaded), journal=journal, listener=progress.on_event
-        )
+        inputs = read_inputs(arguments, preloaded)
+        run = wiring.setup(subject, settings, inputs, journal=journal, listener=progress.on_event)
         if (instead := preview(arguments, subject, settings, run)) is not None:
             return instead
         if journal is not None and not arguments.resume:
@@ -70,7 +71,8 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         missing = shortfall(code, delivered.review)
         if journal is not None and memory.key and delivered.ledger is not None:
             journal.put(memory.key, delivered.ledger.model_dump_json(exclude_defaults=True))
-        lasts = memory.lasts and is_lasting(run.engine, delivered.review.gaps)
+            keep_labels(os.environ, labels_of(delivered.ledger.records, pull=branch_name(memory.key)))
+        lasts = memory.lasts and not inputs.feedback.notes() and is_lasting(run.engine, delivered.review.gaps)
         if journal is not None and lasts and _is_of(subject, asked):
             keep(asked, KeptReport(text, code, (*said, missing) if missing else tuple(said)), journal)
     write_report(text, arguments.output)

@@ -59,6 +59,7 @@ COMMANDS = {
     "explain": ("traces.explain", "explain_command"),
     "eval": ("evaluate", "eval_command"),
     "calibrate": ("evaluate", "calibrate_command"),
+    "calibration": ("feedback.calibration", "calibration_command"),
     "action": ("action", "action_command"),
     "serve": ("app.serve", "serve_command"),
     "worker": ("app.worker", "worker_command"),
@@ -211,6 +212,16 @@ def _add_own(
     add("--until", metavar="DATE", help="the last day on which it counts, such as 2027-01-31")
     add("--author", metavar="NAME", help="who decides (default: GIT_AUTHOR_NAME, or your user name)")
     add("--repo", metavar="DIR", type=Path, help="the repository (default: .)")
+    calibration = _command(commands, "calibration", "print how often findings were right, and fixed before the merge")
+    add = calibration.add_argument
+    add(
+        "source",
+        metavar="SOURCE",
+        nargs="?",
+        type=Path,
+        help="a file of labels, or a folder of ledgers as JSON (default: the App's database, or this machine's labels)",
+    )
+    add("--format", choices=("terminal", "json"), default="terminal")
     new = _command(commands, "new-worker", "write card, prompt and a labelled example of a worker into a repository")
     new.add_argument("name", metavar="NAME", help="small letters, digits, - and _")
     new.add_argument("--repo", metavar="DIR", type=Path, help="the repository (default: .)")

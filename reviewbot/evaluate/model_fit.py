@@ -37,6 +37,8 @@ class LabelledClaim(NamedTuple):
     change: str
     stated: int
     right: bool
+    weight: float = 1.0
+    """As how many claims it counts in a fit."""
 
 
 def fit_table(claims: Iterable[LabelledClaim]) -> Points:
@@ -44,12 +46,13 @@ def fit_table(claims: Iterable[LabelledClaim]) -> Points:
 
     Pool adjacent violators is isotonic regression.
     """
-    by_number: dict[int, list[bool]] = defaultdict(list)
+    by_number: dict[int, list[LabelledClaim]] = defaultdict(list)
     for claim in claims:
-        by_number[claim.stated].append(claim.right)
+        by_number[claim.stated].append(claim)
     pools: list[_Pool] = []
-    for stated, right in sorted(by_number.items()):
-        pool = _Pool((stated,), 100 * sum(right) + PRIOR * stated, len(right) + PRIOR)
+    for stated, group in sorted(by_number.items()):
+        right, all_of_them = (sum(each.weight for each in group if each.right or every) for every in (False, True))
+        pool = _Pool((stated,), 100 * right + PRIOR * stated, all_of_them + PRIOR)
         while pools and pools[-1].share >= pool.share:
             pool = pools.pop().joined(pool)
         pools.append(pool)
@@ -58,8 +61,8 @@ def fit_table(claims: Iterable[LabelledClaim]) -> Points:
 
 class _Pool(NamedTuple):
     stated: tuple[int, ...]
-    right: int
-    weight: int
+    right: float
+    weight: float
 
     @property
     def share(self) -> float:

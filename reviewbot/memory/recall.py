@@ -20,6 +20,7 @@ from reviewbot.memory.matching import Sighting, Surroundings, match_names, match
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Standing, Text, standing_codes
 from reviewbot.memory.states import Event, advance
+from reviewbot.review.feedback import source_of
 from reviewbot.review.verify.verifier import by_a_model_alone
 
 US = "reviewbot"
@@ -240,6 +241,8 @@ def _begun(finding: Finding, identity: Identity, memory: Recall) -> Record:
         rule=finding.rule,
         severity=finding.severity,
         by_model=by_a_model_alone(finding),
+        source=source_of(finding),
+        stated=finding.confidence if finding.uncounted is None else finding.uncounted,
         state="new",
         reason="first reported",
         who=US,

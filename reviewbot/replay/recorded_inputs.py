@@ -17,6 +17,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Recorder
 from reviewbot.review.calibration import Calibration
 from reviewbot.review.combine.visibility import Rules
+from reviewbot.review.feedback import FeedbackTable
 from reviewbot.review.model_calibration import NumberMaps
 from reviewbot.review.trace import Event
 from reviewbot.review.verify.verifier import JointConfidence
@@ -82,6 +83,7 @@ def record_inputs(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> 
         together=[list(row) for row in given.joint],
         refused=[entry.model_dump(mode="json") for entry in given.refused],
         number_maps=given.number_maps.model_dump(mode="json"),
+        feedback=given.rules.feedback.model_dump(mode="json"),
     )
 
 
@@ -91,7 +93,9 @@ def read_recorded_inputs(events: Sequence[Event]) -> tuple[ChangeSet, RecordedIn
     recorded = first_of(events, "rules")
     try:
         joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in recorded["together"])
-        rules = Rules(_numbers(recorded["thresholds"]), int(recorded["max_findings"]), _joint_confidence(joint))
+        feedback = read(FeedbackTable, recorded.get("feedback") or {})
+        numbers = (_numbers(recorded["thresholds"]), int(recorded["max_findings"]))
+        rules = Rules(*numbers, _joint_confidence(joint), feedback)
         notes = tuple(str(note) for note in recorded["notes"])
         engine, synthesizer, version = (str(recorded[name]) for name in ("engine", "synthesizer", "version"))
     except (KeyError, TypeError, ValueError, AttributeError):

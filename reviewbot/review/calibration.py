@@ -105,13 +105,15 @@ class Calibration:
 
 def wilson(true: int, false: int) -> int:
     """The lower end of Wilson's interval for the share of right reports, in percent; 0 without any report."""
-    n = true + false
-    if not n:
-        return 0
-    share, square = true / n, Z * Z
-    middle = share + square / (2 * n)
-    spread = Z * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
-    return max(0, min(HIGHEST, math.floor(_PERCENT * (middle - spread) / (1 + square / n))))
+    return max(0, min(HIGHEST, math.floor(_PERCENT * wilson_interval(true, false, Z)[0]))) if true + false else 0
+
+
+def wilson_interval(true: float, false: float, z: float) -> tuple[float, float]:
+    """Wilson's interval for the share of `true` in both, at least one report, as two shares; `z`: of the normal law."""
+    n, square = true + false, z * z
+    middle = true / n + square / (2 * n)
+    spread = z * math.sqrt(true * false / n**3 + square / (4 * n * n))
+    return (middle - spread) / (1 + square / n), (middle + spread) / (1 + square / n)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
@@ -27,6 +27,7 @@ from reviewbot.review.calibration import Calibration, packaged_calibration
 from reviewbot.review.cards import load_worker_set
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
+from reviewbot.review.feedback import NO_FEEDBACK, FeedbackTable
 from reviewbot.review.model_calibration import ModelTables
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.trace import Event, Trace
@@ -75,6 +76,8 @@ class RunInputs:
     """In place of the table that comes with the package."""
     measured: ModelTables | None = None
     """What models' numbers are worth, in place of the tables that come with the package."""
+    feedback: FeedbackTable = NO_FEEDBACK
+    """What is known of earlier findings of this installation."""
     results: tuple[tuple[str, bytes], ...] = ()
     """Files of results of other programs, each with its name."""
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -134,6 +137,7 @@ def setup(
     foreign, result_notes = imported_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence)
+    rules = replace(rules, feedback=given.feedback)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     context = BuildContext(
@@ -141,7 +145,13 @@ def setup(
         worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(*worker_set.notes, *_notes(subject, settings, journal), *suppression.notes, *result_notes),
+        notes=(
+            *worker_set.notes,
+            *_notes(subject, settings, journal),
+            *suppression.notes,
+            *result_notes,
+            *given.feedback.notes(),
+        ),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
         services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),

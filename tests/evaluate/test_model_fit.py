@@ -28,7 +28,9 @@ from reviewbot.review.model_calibration import Key, ModelTables, place_on, read_
 KEY: Key = ("reader", "confidence", "model-x", "0123456789abcdef")
 
 CLAIMS = st.lists(
-    st.builds(LabelledClaim, st.sampled_from("abcd"), st.integers(0, 100), st.booleans()), min_size=1, max_size=60
+    st.builds(LabelledClaim, st.sampled_from("abcd"), st.integers(0, 100), st.booleans(), st.just(1.0)),
+    min_size=1,
+    max_size=60,
 )
 STATED = {
     **dict.fromkeys((20, 30, 40, 50, 55, 60, 62, 65, 98, 99), 2),

@@ -14,6 +14,8 @@ from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.human_queue import HumanQueue, Left, Reviewed
+from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
@@ -29,10 +31,12 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, Hunk
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.domain.ports import Clock
+from reviewbot.evaluate.feedback_fit import fit_feedback
 from reviewbot.hosts.base import CheckDraft, CodeHost, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.host import github_host
 from reviewbot.memory.decisions import Decision
+from reviewbot.memory.fingerprints import all_of
 from reviewbot.publish.check_run import CHECK_NAME
 from reviewbot.publish.discussion import ReplyRuling
 from reviewbot.publish.marker import Signer
@@ -44,6 +48,7 @@ from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.pull_requests.review import Reviewed as Made
 from reviewbot.report.costs import tokens
 from reviewbot.report.text import md
+from reviewbot.review.feedback import NO_FEEDBACK
 from reviewbot.sources.memory import SystemClock
 
 logger = logging.getLogger("reviewbot.app.worker")
@@ -183,9 +188,28 @@ class Hosted:
                 notes = session.host.request_people(ref.repository, ref.number, person["label"], person["reviewers"])
                 for note in notes:
                     logger.warning("%s", note)
+        self._keep(run, value)
         if posted.outcome == "posted":
             self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
         return Posted(posted.review_id or 0, posted.url)
+
+    def _keep(self, run: RunContext, value: PullReview) -> None:
+        """Keep what the review leaves to a person, and the labels of its ledger."""
+        if (database := self._app.database()) is None:
+            return
+        ref, records = value.pull, () if value.ledger is None else value.ledger.records
+        names = dict(zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True))
+        former = {name: record.names for record in records for name in record.names}
+        place = (run.request.installation, ref.repository_id, ref.number)
+        HumanQueue(database).put(
+            Reviewed(*place, ref.repository, ref.head_sha, run.run_id),
+            [
+                Left(tuple(dict.fromkeys((name, *former.get(name, ())))), item)
+                for item in value.review.human
+                if item.finding is not None and (name := names.get(item.finding))
+            ],
+        )
+        Labels(database).put(*place, records)
 
     def resolve(self, request: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
@@ -242,12 +266,14 @@ class Hosted:
 
     def _terms(self, run: RunContext) -> RunOptions:
         flags, anew = with_wishes(run.request)
-        dismissed = (
-            () if (database := self._app.database()) is None else Commands(database).dismissals(run.request.pull)
-        )
+        dismissed: tuple[tuple[str, str, str], ...] = ()
+        feedback = NO_FEEDBACK
+        if (database := self._app.database()) is not None:
+            dismissed = Commands(database).dismissals(run.request.pull)
+            feedback = fit_feedback(Labels(database).list_labels(run.request.installation))
         return RunOptions(
             flags=flags,
-            inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate),
+            inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate, feedback=feedback),
             journal=run.journal,
             decisions=tuple(Decision(who, why, name, source="a comment") for name, who, why in dismissed),
             anew=anew,

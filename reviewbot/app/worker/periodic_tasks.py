@@ -13,6 +13,7 @@ from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
+from reviewbot.app.store.durable.labels import KEEP_LABELS_S, Labels
 from reviewbot.app.store.durable.runs import Heads, Runs
 from reviewbot.app.store.durable.workers import Chores, Workers
 from reviewbot.app.worker.options import JobOptions
@@ -127,6 +128,7 @@ class Retention:
         Heads(self._database).forget(self._keep_s)
         Commands(self._database).forget(self._keep_s)
         HumanQueue(self._database).forget(self._keep_s)
+        Labels(self._database).forget(max(self._keep_s, KEEP_LABELS_S))
 
     def _runs(self) -> int:
         """Remove old runs and what their steps gave; how many."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.cli.flags import flags_of
+from reviewbot.cli.labels_file import keep_labels
 from reviewbot.cli.options import read_inputs
 from reviewbot.cli.output.delivering import preview, shortfall, write_trace
 from reviewbot.cli.output.reports import render
@@ -23,6 +24,7 @@ from reviewbot.domain.ports import Clock
 from reviewbot.hosts.pull_name import PullName
 from reviewbot.hosts.registry import NamedPull, resolve_pull
 from reviewbot.journal.sqlite import SteadyJournal
+from reviewbot.memory.feedback import labels_of
 from reviewbot.publish.intents import JournalIntents, MemoryIntents
 from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import Check, abandon_check
@@ -79,7 +81,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         code = reviewed.code
         if missing := shortfall(code, reviewed.delivered.review):
             say(missing)
-        return _post(session, reviewed, code) if arguments.post else code
+        return _post(arguments, session, reviewed, code) if arguments.post else code
 
 
 def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
@@ -125,7 +127,7 @@ def _show(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewe
         raise
 
 
-def _post(session: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
+def _post(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
     """Post it and print the outcome. What cannot be posted was printed anyway, and a closed gate stays closed."""
     try:
         posted = run_to_end(partial(post, session, reviewed.value))
@@ -134,6 +136,9 @@ def _post(session: HostSession, reviewed: Reviewed, code: ExitCode) -> ExitCode:
         say(f"{UNKNOWN if unknown else 'nothing was posted'}: {error}")
         return code if code == ExitCode.GATE else ExitCode.HOST
     _tell(posted)
+    if posted.outcome == "posted" and not arguments.no_cache and (ledger := reviewed.value.ledger) is not None:
+        ref = reviewed.value.pull
+        keep_labels(os.environ, labels_of(ledger.records, ref.repository_id, str(ref.number)))
     if posted.outcome in ("posted", "already_posted") or code == ExitCode.GATE:
         return code
     return ExitCode.HOST

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reviewbot.domain.contracts.base import Contract, Count, LineNumber, Severity
+from reviewbot.domain.contracts.base import Confidence, Contract, Count, LineNumber, Severity
 
 LEDGER_VERSION = 1
 """Of the stored form. What another version has written is not read, and the ledger begins anew."""
@@ -48,6 +48,10 @@ class Record(Contract):
     severity: Severity = "warning"
     by_model: bool = True
     """Whether no program stands behind it: what a model leaves out once is not gone."""
+    source: str = ""
+    """The model that claimed it, or the programs that found it, joined by "+"; empty where that is not known."""
+    stated: Confidence | None = None
+    """Its confidence when it was first reported, before feedback was counted."""
     state: FindingState
     reason: Annotated[str, Field(min_length=1)]
     who: Annotated[str, Field(min_length=1)]

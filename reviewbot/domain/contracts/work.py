@@ -264,6 +264,8 @@ class Finding(Contract):
     confidence: Confidence
     claimed: Confidence | None = None
     """What the model that found it said of its own certainty."""
+    uncounted: Confidence | None = None
+    """Its confidence before feedback of this installation was counted; None: feedback did not change it."""
     judgement: str = ""
     """Why the confidence is what it is, in the words of the judge, which did not find it."""
     disputed: str = ""

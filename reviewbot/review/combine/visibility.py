@@ -16,9 +16,10 @@ from reviewbot.domain.contracts import (
     WorkerCard,
 )
 from reviewbot.review.combine.dedupe import merge
+from reviewbot.review.feedback import LISTED_FROM, NO_FEEDBACK, FeedbackTable
 from reviewbot.review.verify.verifier import JointConfidence, by_a_model_alone, by_programs_alone
 
-PERSON_FROM = 50
+PERSON_FROM = LISTED_FROM
 """A critical finding at least this likely goes to a person where it stays below the threshold, or is disputed."""
 
 WORTH_FROM = 50
@@ -37,6 +38,8 @@ class Rules:
     max_findings: int
     joint_confidence: JointConfidence = lambda _sources, _rules: None
     """How far several programs are trusted that speak of one place."""
+    feedback: FeedbackTable = NO_FEEDBACK
+    """What people and later pushes made of earlier findings."""
 
     @classmethod
     def of(
@@ -90,11 +93,12 @@ def sort_findings(single: Sequence[Finding], conflicts: Iterable[Conflict], rule
             certain.append(conflict)
         else:
             weak += conflict.findings
-    for finding in sorted([*single, *weak], key=rank):
+    for finding in sorted(map(rules.feedback.apply, [*single, *weak]), key=rank):
         if reason := _why_a_person(finding, rules):
             human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
         elif rules.reaches_threshold(finding) and is_minor(finding):
-            withheld.append(Withheld(finding=finding, reason="minor", message=f"true and minor: worth {finding.worth}"))
+            why = f"true and minor: worth {finding.worth}{rules.feedback.why_minor(finding)}"
+            withheld.append(Withheld(finding=finding, reason="minor", message=why))
         elif rules.reaches_threshold(finding):
             shown.append(finding)
         else:

@@ -49,6 +49,7 @@ def forget_installation(database: Database, installation: int) -> None:
         "DELETE FROM reviewbot_queue_log WHERE item IN (SELECT item FROM reviewbot_queue_items WHERE installation = ?)",
         "DELETE FROM reviewbot_queue_items WHERE installation = ?",
         "DELETE FROM reviewbot_worker_costs WHERE run IN (SELECT run FROM reviewbot_runs WHERE installation = ?)",
+        "DELETE FROM reviewbot_labels WHERE installation = ?",
         "DELETE FROM reviewbot_traces WHERE run IN (SELECT run FROM reviewbot_runs WHERE installation = ?)",
         "DELETE FROM reviewbot_runs WHERE installation = ?",
     ):

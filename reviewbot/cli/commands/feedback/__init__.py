@@ -1,0 +1,1 @@
+"""Commands about what people make of findings: calibration, and the human queue."""
