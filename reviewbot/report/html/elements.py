@@ -72,7 +72,9 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[Child]]) -> Html:
     """A table with a row of headings."""
     head = element("tr", *(element("th", each, scope="col") for each in heads))
     body = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
-    return element("div", element("table", element("thead", head), element("tbody", *body)), class_="wide")
+    return element(
+        "div", element("table", element("thead", head), element("tbody", *body)), class_="wide", tabindex="0"
+    )
 
 
 def fold(
