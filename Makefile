@@ -14,7 +14,7 @@ HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 # Compiled tests are kept: without them each worker of pytest rewrites the assertions of all files again, for 9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app browser bench second calibrate trees symbols estimate limits quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app kill-writes browser bench second calibrate trees symbols estimate limits quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -70,6 +70,9 @@ fuzz: $(VENV)/dev  ## long: 1,000 random commits and 5,000 mutants, new seeds ea
 kill: $(VENV)/dev  ## long: kill -9 at random points, 20 without and 30 with models, then --resume
 	$(BIN)/python tests/kill_and_resume.py --diff $(LARGE)
 	$(BIN)/python -m tests.kill_and_resume_model --diff $(or $(wildcard $(SHARED)/perf/diffs/medium.diff),$(EXAMPLE))
+
+kill-writes: $(VENV)/dev  ## long: kill -9 before and behind each write to the host, on hosts/local and on the GitHub stand-in
+	$(BIN)/python -m tests.kill_writes
 
 kill-app: $(VENV)/dev  ## long: kill -9 of the App's workers and of its web process, 100 times each on SQLite and on Postgres
 	$(BIN)/python -m tests.kill_jobs

@@ -16,7 +16,7 @@ from reviewbot.memory.packing import unpack
 from reviewbot.memory.recall import US
 from reviewbot.memory.states import Event, advance
 from reviewbot.publish.discussion import version_of
-from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, DiscussionMarker, ReviewMarker, Signer
+from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, DiscussionMarker, Signer
 from reviewbot.report.text import short_line
 
 _NAME_CHARS = 80
@@ -50,7 +50,7 @@ async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> Rebui
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
     threads = await asyncio.to_thread(host.threads)
-    ours = [each for each in reviews if each.author_id == account and _summary_marker(each, pull, signer) is not None]
+    ours = [each for each in reviews if each.author_id == account and ANY_MARKER in each.body]
     editors = await asyncio.to_thread(host.editors) if ours else {}
     edited = frozenset(review for review, editor in editors.items() if editor != account)
     return rebuild(pull, signer, account, reviews, threads, edited)
@@ -69,18 +69,27 @@ def rebuild(
     A ledger in a review that another account has edited (`edited`: ids) may be an old one, or one of theirs.
     """
     reviews, threads = tuple(reviews), tuple(threads)
-    ledger = Ledger()
+    ledger, parts = Ledger(), list[str]()
     for review in sorted(reviews, key=lambda each: each.review_id):
         if review.author_id != account or review.review_id in edited:
             continue
-        if (marker := _summary_marker(review, pull, signer)) is not None:
+        marker = signer.read_review(review.body, pull.repository_id, pull.number)
+        if marker is not None and marker.summary:
+            parts.append(marker.head_sha)
+        elif marker is not None:
             packed = signer.read_ledger(review.body, pull.repository_id, pull.number)
             found = unpack(packed) if packed and not marker.newer else None
             ledger = found or ledger
     own = tuple(_own_threads(pull, signer, account, threads))
     lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
+    # A run that was killed before it wrote the summary has posted these; the next run tells the ledger of them.
+    known = {each.head for each in ledger.heads}
+    cut_short = next((head for head in reversed(parts) if head not in known), "")
     talked = {each.name: each for each in own if each.discussed}
-    records = tuple(_discussed(each, talked) for each in (*ledger.records, *(_record(each) for each in lost.values())))
+    records = tuple(
+        _discussed(each, talked)
+        for each in (*ledger.records, *(_record(each, cut_short, pull.head_sha) for each in lost.values()))
+    )
     notes = tuple(dict.fromkeys([*_edited(account, reviews, edited), *_foreign(account, reviews, threads)]))
     return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes)
 
@@ -88,11 +97,6 @@ def rebuild(
 def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> tuple[OwnThread, ...]:
     """The threads that comments of ours opened."""
     return tuple(_own_threads(pull, signer, account, threads))
-
-
-def _summary_marker(review: PostedReview, pull: PullRequest, signer: Signer) -> ReviewMarker | None:
-    marker = signer.read_review(review.body, pull.repository_id, pull.number)
-    return None if marker is None or marker.summary else marker
 
 
 def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> Iterator[OwnThread]:
@@ -122,12 +126,15 @@ def _discussed(record: Record, threads: Mapping[str, OwnThread]) -> Record:
     return record.model_copy(update={"disputed": "" if said[-1].outcome == "stands" else who[:_NAME_CHARS]})
 
 
-def _record(own: OwnThread) -> Record:
-    """What a thread alone tells: its finding, and the state that our last reply has said."""
-    state: FindingState = "open"
+def _record(own: OwnThread, cut_short: str, here: str) -> Record:
+    """What a thread alone tells: its finding, and the state that our last reply has said.
+
+    `cut_short`: the head whose run has posted it and was killed; empty where that is not known. `here`: the head now.
+    """
+    state: FindingState = "new" if cut_short and cut_short == here else "open"
     if own.answer is not None and own.answer.state in get_args(FindingState):
         state = cast("FindingState", own.answer.state)
-    head = own.answer.head if own.answer is not None else ""
+    head = own.answer.head if own.answer is not None else cut_short
     return Record(
         names=(own.name,),
         path=own.thread.path,
@@ -137,7 +144,7 @@ def _record(own: OwnThread) -> Record:
         who=US,
         at="",
         head=head,
-        since="",
+        since=cut_short,
     )
 
 

@@ -76,6 +76,15 @@ def test_a_thread_that_the_ledger_does_not_know_is_a_record_in_the_state_of_our_
     assert [each.state for each in rebuilt(thread(answered("gone"))).ledger.records] == ["open"]
 
 
+@pytest.mark.parametrize(("head", "state"), [(HEAD, "new"), ("c" * 40, "open")])
+def test_a_thread_of_a_run_that_was_killed_before_its_summary_is_of_that_runs_head(head: str, state: str) -> None:
+    part = SIGNER.review(ReviewMarker(4242, 7, head, POLICY, summary=1))
+    reviews = (summary(Ledger(), 1), PostedReview(2, OWN, head, part, ""))
+
+    (found,) = rebuilt(thread(), reviews=reviews).ledger.records
+    assert (found.state, found.head, found.since) == (state, head, head)
+
+
 def test_a_thread_of_a_record_adds_nothing() -> None:
     ledger = Ledger(records=(record("fixed", names=(OTHER, NAME)),))
 
