@@ -46,30 +46,17 @@ where to put it:
   zsh    reviewbot completion zsh > "${fpath[1]}/_reviewbot"
 """
 
-COMMANDS = {
-    "review": ("review", "review_command"),
-    "plan": ("plan", "plan_command"),
-    "parse": ("parse", "parse_command"),
-    "workers": ("describe", "workers_command"),
-    "tools": ("tools", "tools_command"),
-    "schema": ("describe", "schema_command"),
-    "config": ("configuration", "config_command"),
-    "replay": ("traces.replay", "replay_command"),
-    "trace": ("traces.timeline", "trace_command"),
-    "explain": ("traces.explain", "explain_command"),
-    "eval": ("evaluate", "eval_command"),
-    "calibrate": ("evaluate", "calibrate_command"),
-    "calibration": ("feedback.calibration", "calibration_command"),
-    "action": ("action", "action_command"),
-    "serve": ("app.serve", "serve_command"),
-    "worker": ("app.worker", "worker_command"),
-    "runs": ("app.runs", "runs_command"),
-    "ledger": ("ledger", "ledger_command"),
-    "dismiss": ("ledger", "dismiss_command"),
-    "mcp": ("mcp", "mcp_command"),
-    "new-worker": ("new_worker", "new_worker_command"),
+MODULES = {
+    **dict.fromkeys(("workers", "schema"), "describe"),
+    **dict.fromkeys(("eval", "calibrate"), "evaluate"),
+    **{name: f"app.{name}" for name in ("serve", "worker", "runs")},
+    **{name: f"traces.{name}" for name in ("replay", "explain")},
+    "trace": "traces.timeline",
+    "config": "configuration",
+    "dismiss": "ledger",
+    "calibration": "feedback.calibration",
 }
-"""Where each command is: the module below `commands`, and its function."""
+"""Below `commands`: the module of each command that is not called as the command is. Its function is NAME_command."""
 DECISIONS = ".reviewbot/decisions.toml"
 SERVER_PARTS = ("dbos", "flask", "prometheus_client", "psycopg", "sqlalchemy", "waitress")
 EXTRAS = {"mcp": "mcp", "mcp_types": "mcp", **dict.fromkeys(SERVER_PARTS, "server")}
@@ -117,10 +104,11 @@ def _run(arguments: argparse.Namespace) -> int:
     form = FORMATS.get(getattr(arguments, "format", ""))
     if form and not form.for_terminals and arguments.output is None and sys.stdout.isatty():
         raise InputError(f"--format {form.name} is not readable in a terminal; add --output report{form.suffix}")
-    module, function = COMMANDS[arguments.run]
+    name = str(arguments.run).replace("-", "_")
+    module = MODULES.get(name, name)
     try:
         command: Callable[[argparse.Namespace], int] = getattr(
-            import_module(f"reviewbot.cli.commands.{module}"), function
+            import_module(f"reviewbot.cli.commands.{module}"), f"{name}_command"
         )
         return command(arguments)
     except ModuleNotFoundError as error:

@@ -8,25 +8,9 @@ from __future__ import annotations
 
 import re
 
-BLOCK_INFOS = frozenset(
-    {
-        "bash",
-        "c",
-        "cpp",
-        "csharp",
-        "css",
-        "diff",
-        "go",
-        "html",
-        "java",
-        "javascript",
-        "json",
-        "kotlin",
-        "markdown",
-        "php",
-    }
-    | {"python", "ruby", "rust", "scala", "sql", "swift", "text", "toml", "tsx", "typescript", "xml", "yaml"}
-)
+from reviewbot.tables import words_in
+
+BLOCK_INFOS = words_in("names/markdown", "block_infos")
 """The info strings that a fence may carry. GitHub acts on others: suggestion, mermaid, math, geojson, stl."""
 
 _NAME_CHARS = 300

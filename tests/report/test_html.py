@@ -15,8 +15,7 @@ from reviewbot.domain.contracts import FileCoverage, Finding, HumanItem, Proof, 
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.report.formats import ReportInput
 from reviewbot.report.html.elements import element, link, prose
-from reviewbot.report.html.page import MAX_OPEN, render
-from reviewbot.report.html.style import STYLE
+from reviewbot.report.html.page import MAX_OPEN, STYLE, render
 
 FIELDS = ("message", "title", "trigger", "evidence", "path", "rule", "category", "suggestion", "replacement",
           "judgement", "disputed", "contract", "symptom")  # fmt: skip

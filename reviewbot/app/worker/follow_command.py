@@ -23,6 +23,7 @@ from reviewbot.publish.history import record_line
 from reviewbot.publish.marker import Signer
 from reviewbot.publish.rebuild_ledger import remember
 from reviewbot.report.text import md_code
+from reviewbot.tables import packaged_text
 
 logger = logging.getLogger("reviewbot.app.worker")
 
@@ -31,21 +32,8 @@ MAX_AN_HOUR, MAX_OF_ONE = 40, 15
 """Commands that are followed on one pull request in an hour: of all accounts, and of one. Two programs that answer each
 other through accounts of people end there."""
 
-HELP = """\
-**reviewbot** reads the first line of a comment that begins with `/reviewbot` or the App's mention:
-
-| Command | What it does | Who |
-| --- | --- | --- |
-| `review` | reviews the head, if it has no review yet | write access |
-| `full review` | reviews the whole change as if for the first time | write access |
-| `effort quick`, `standard` or `deep` | reviews the head with this effort | write access |
-| `pause`, `resume` | stops automatic reviews of this pull request; goes on, with a review of the head | write access |
-| `dismiss ID REASON` | decides against a finding; the next review says so | write access |
-| `explain ID` | tells what is known of a finding, without asking a model | everyone |
-| `help` | this table | everyone |
-
-`ID`: the first 8 or more digits of a finding's fingerprint, as the report's history and `reviewbot ledger` show it.
-"""
+HELP = packaged_text("comment_help.md")
+"""The answer to `help`."""
 
 _ID = re.compile(r"`?(?P<id>[0-9a-fA-F]{8,32})`?(?:\s+(?P<reason>.*))?")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from reviewbot import wiring
 from reviewbot.cli.local_memory import about, branch_key, find_top, read_ledger
-from reviewbot.cli.output.writing import say, write_file
+from reviewbot.cli.output.writing import say, write_file, write_table
 from reviewbot.cli.running import run_to_end
 from reviewbot.config.messages import quote
 from reviewbot.domain.contracts.ledger import Ledger, Record
@@ -23,8 +23,7 @@ from reviewbot.hosts.registry import resolve_pull
 from reviewbot.memory.decisions import FILE_NAME, Decision, check_decision, format_entry, read_decisions
 from reviewbot.publish.marker import Signer
 from reviewbot.publish.rebuild_ledger import remember
-from reviewbot.report.terminal_style import write
-from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.report.text import one_line
 from reviewbot.strict_json import write_json
 
 _HEAD = ("STATE", "FINDING", "PLACE", "SEVERITY", "SINCE", "AT", "WHO", "TITLE", "REASON")
@@ -39,10 +38,7 @@ def ledger_command(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         sys.stdout.write(ledger_json(ledger))
         return ExitCode.REVIEWED
-    rows = [_HEAD, *(_row(record) for record in ledger.records)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+    write_table(_HEAD, *(_row(record) for record in ledger.records))
     return ExitCode.REVIEWED
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +26,13 @@ def write_file(path: Path, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def write_table(*rows: Sequence[str]) -> None:
+    """Print rows of cells in columns, each row on one line; the first row is the head."""
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
 
 
 def write_report(text: str, output: Path | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from reviewbot.config.messages import quote
 from reviewbot.domain.errors import ReviewbotError
@@ -15,6 +16,7 @@ from reviewbot.llm.tools.search import search
 from reviewbot.llm.tools.symbols import definition, uses
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.redact.mask import redact
+from reviewbot.tables import packaged_table
 
 LEFT_OUT = "\n[{} more characters are left out: ask for something narrower]"
 
@@ -31,63 +33,25 @@ class _Tool:
         return OfferedTool(self.name, self.description, schema_of(self.parameters))
 
 
-_FILE = Parameter("path", "path", "The file, by its path in the repository.", required=True)
-_FIRST = Parameter("first", "line", "The first line, counted from 1; left out: the beginning.")
-_SIDE = Parameter("side", "side", "head: as the change leaves it, which is the default; base: as it was before.")
+_RUNS: Mapping[str, Callable[[RepositoryView, Arguments], ToolResult]] = {
+    "read": read, "search": search, "definition": definition, "uses": uses, "list": list_folder, "history": history,
+}  # fmt: skip
 
-_NAME = Parameter(
-    "name",
-    "pattern",
-    "A name, best as the code uses it: total, Shop.total, self.cache.get, pkg.Func.",
-    required=True,
-)
-_NEAR = Parameter("path", "path", "The file in which it is used: its imports and types tell which one is meant.")
 
-_TOOLS = (
-    _Tool(
-        "read",
-        "Numbered lines of a file, at most 300 in one call.",
-        (_FILE, _FIRST, Parameter("last", "line", "The last line; left out: as far as one call reaches."), _SIDE),
-        read,
-    ),
-    _Tool(
-        "search",
-        "The lines of the repository, as the change leaves it, that match a pattern: grouped by file, sources before "
-        "tests, with line numbers.",
-        (
-            Parameter("pattern", "pattern", "A regular expression of RE2, which matches within a line.", required=True),
-            Parameter("path", "glob", "Only files with such a path: a file, a folder, or a glob such as src/**/*.py."),
-            Parameter("literal", "switch", "true: the pattern is a plain text."),
-            Parameter("ignore_case", "switch", "true: upper and lower case are alike."),
-        ),
-        search,
-    ),
-    _Tool(
-        "definition",
-        "The whole code of a function, method, class, type or constant (Python, TypeScript, JavaScript, Go), and where "
-        "else its name is defined.",
-        (_NAME, _NEAR),
-        definition,
-    ),
-    _Tool(
-        "uses",
-        "Every line that uses a name, with the function around it: sources before tests, definitions left out.",
-        (_NAME, _NEAR),
-        uses,
-    ),
-    _Tool(
-        "list",
-        "The files below a folder, and how many lie in the folders that are too deep to be shown.",
-        (Parameter("path", "path", "The folder; left out: the whole repository."),),
-        list_folder,
-    ),
-    _Tool(
-        "history",
-        "The last commits that changed a file, before the change: date and subject, the newest first.",
-        (_FILE,),
-        history,
-    ),
-)
+@cache
+def _packaged_tools() -> tuple[_Tool, ...]:
+    """The tools, as `data/repository_tools.toml` describes them."""
+    return tuple(
+        _Tool(
+            name=row["name"],
+            description=row["description"],
+            parameters=tuple(Parameter(**each) for each in row["parameters"]),
+            run=_RUNS[row["name"]],
+        )
+        for row in packaged_table("repository_tools")["tool"]
+    )
+
+
 _OF_SYMBOLS = frozenset({"definition", "uses"})
 
 
@@ -114,7 +78,7 @@ class RepositoryTools:
         """
         self._mask = mask or (lambda text: redact(text, keep_lines=True))
         self.view = RepositoryView(snapshot, limits or ToolLimits(), self._mask, private)
-        self._tools = {tool.name: tool for tool in _TOOLS if symbols or tool.name not in _OF_SYMBOLS}
+        self._tools = {tool.name: tool for tool in _packaged_tools() if symbols or tool.name not in _OF_SYMBOLS}
 
     def list_tools(self) -> tuple[OfferedTool, ...]:
         """The tools as they are described to a model, always in the same order."""

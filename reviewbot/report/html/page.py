@@ -16,7 +16,6 @@ from reviewbot.report.findings.agent import prompt_of
 from reviewbot.report.findings.links import cwe_url, rule_url
 from reviewbot.report.findings.view import details_of, fix_of, title_of
 from reviewbot.report.html.elements import Html, code_block, diff_block, element, fold, join, link, prose, table
-from reviewbot.report.html.style import STYLE
 from reviewbot.report.text import label
 from reviewbot.report.view_model import (
     SEVERITY_WORDS,
@@ -27,6 +26,7 @@ from reviewbot.report.view_model import (
     state_words,
     suppression_groups,
 )
+from reviewbot.tables import packaged_text
 from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 MAX_OPEN = 30
 """Findings that stand open when the page is opened; of more, each is one line until a reader opens it."""
+STYLE = packaged_text("report.css")
+"""Light and dark by the reader's settings, narrow and wide, and on paper. It names no address: nothing is loaded."""
+
 _DIGEST = b64encode(sha256(STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
 """What a browser allows the page: its own style, and nothing else."""

@@ -16,6 +16,7 @@ from posixpath import basename, dirname
 from reviewbot.diff.paths import import_stem, is_test, module_stem
 from reviewbot.domain.contracts import Payload
 from reviewbot.review.plan.name_uses import name_uses
+from reviewbot.tables import words_in
 
 TEST, NAMES, IMPORT, TOPIC = 4_000, 960, 480, 240
 """Weights of links, the strongest first. All but the first are divided by how many files share them: what many files
@@ -53,13 +54,7 @@ _TABLE = re.compile(
     r"[^\w\n]{1,6}(?:if not exists )?[\"'`\[]?(\w{4,80})",
     re.MULTILINE | re.IGNORECASE,
 )
-_NO_TOPICS = frozenset({
-    "admin", "base", "client", "common", "component", "components", "config", "constant", "controller", "core",
-    "create", "error", "fixture", "handler", "helper", "index", "init", "initial", "interface", "internal", "lib",
-    "library", "main", "manager", "migration", "mock", "model", "module", "package", "page", "provider", "route",
-    "router", "schema", "script", "server", "service", "setting", "setup", "shared", "source", "spec", "store",
-    "test", "tests", "type", "types", "update", "util", "utils", "view", "views",
-})  # fmt: skip
+_NO_TOPICS = words_in("names/plans", "no_topics")
 """Words that say which layer a file belongs to and not which feature."""
 
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename, splitext
 
+from reviewbot.tables import packaged_table, words_in
+
 MIN_WORDS = 6
 """Of an instruction; below that it names no place and no kind of defect, or not both."""
 
@@ -21,34 +23,10 @@ MIN_STEM_CHARS = 5
 MAX_FOCUS = 600
 """Characters of an instruction that a worker is shown; what needs more is two tasks."""
 
-EMPTY_WORDS = frozenset({
-    "a", "about", "added", "all", "also", "an", "and", "any", "are", "as", "at", "be", "best", "bug", "bugs", "by",
-    "can", "careful", "carefully", "change", "changed", "changes", "changeset", "check", "clean", "code", "commit",
-    "complete", "correct", "correctly", "correctness", "could", "defect", "defects", "detail", "diff", "each",
-    "ensure", "entire", "error", "errors", "every", "everything", "examine", "file", "files", "find", "fine",
-    "following", "for", "from", "general", "good", "has", "have", "hunk", "hunks", "in", "inspect", "into", "is",
-    "issue", "issues", "it", "its", "kind", "line", "lines", "logic", "look", "looking", "make", "may", "might",
-    "new", "no", "of", "on", "or", "other", "others", "over", "overall", "part", "performance", "please", "possible",
-    "potential", "practices", "problem", "problems", "proper", "properly", "pull", "quality", "read", "request",
-    "review", "reviewer", "scan", "security", "see", "should", "some", "style", "such", "sure", "that", "the",
-    "their", "them", "there", "these", "they", "thing", "things", "this", "thorough", "thoroughly", "those",
-    "through", "to", "up", "usual", "verify", "very", "vulnerabilities", "vulnerability", "was", "well", "were",
-    "what", "whatever", "where", "whether", "which", "whole", "with", "work", "works", "would", "wrong", "you",
-    "your",
-})  # fmt: skip
+EMPTY_WORDS = words_in("names/plans", "empty_words")
 """Words that fit every change alike."""
 
-DEFECT_KIND = re.compile(
-    r"\b(?:un)?(?:inject|overflow|underflow|race|deadlock|null\b|none\b|nil\b|off[- ]by[- ]one|leak|n\+1|quadratic"
-    r"|unbounded|time-?out|retr(?:y|ie)|rollback|rolled back|transaction|encod|decod|escap|travers|permission"
-    r"|authori[sz]|authenti|owner|token|secret|credential|password|signature|certificate|hash|time ?zone"
-    r"|round(?:ing|ed)|precision|currenc|cache|stale|await|blocking|lock|boundar|bounds|empty|negative|zero"
-    r"|duplicat|idempoten|ordering|migrat|default|caller|return value|return type|exception|swallow|unhandled"
-    r"|validat|saniti[sz]|ssrf|xss|csrf|redirect|deseriali|quer(?:y|ies)|per (?:item|row|element|request)|pagina"
-    r"|concurren|thread|shared state|resource|clos(?:e|ing)|clean-?up|regex|backtrack|convention|naming|backward"
-    r"|compatib|deprecat|rename|invert|swapped|unit)",
-    re.IGNORECASE,
-)
+DEFECT_KIND = re.compile("".join(packaged_table("names/plans")["defect_kind"]), re.IGNORECASE)
 """Kinds of defects, and what they hang on."""
 
 SYMBOL = re.compile(
@@ -56,16 +34,7 @@ SYMBOL = re.compile(
 )
 """A name of the code."""
 
-LOOK_AWAY = re.compile(
-    r"\b(?:ignore|disregard|skip|overlook|look away"
-    r"|(?:do not|don't|no need to|need not|without) (?:review|report|look|flag|mention|check|comment|raise)\w*"
-    r"|pre-?approved?|lgtm|(?:was|is|are|were|been) (?:approved|audited)|already (?:reviewed|audited|approved)"
-    r"|(?:no|zero|0|without|empty|few(?:er)?|any) (?:findings?|hints?|issues?|reports?|lists?|answers?)"
-    r"|(?:empty|blank) (?:list|array|answer|result)|(?:answer|respond|reply|return|output|finish|stop) (?:at once|with"
-    r"|immediately|early|now)|hints? (?:is|are|as|be|were) (?:refuted|wrong|false)|refute (?:all|every|each|the)"
-    r"|(?:all|every|each) hints?|confidence (?:of )?(?:0|zero|below|under)|nothing to (?:review|report|find))\b",
-    re.IGNORECASE,
-)
+LOOK_AWAY = re.compile("".join(packaged_table("names/plans")["look_away"]), re.IGNORECASE)
 """A plan says where to look and never where not to: that would drop a task without dropping it."""
 
 _WORD = re.compile(r"[^\W\d_][\w'+-]*")

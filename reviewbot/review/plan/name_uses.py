@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from reviewbot.diff.rows import SEPARATOR
 from reviewbot.domain.contracts import Payload
+from reviewbot.tables import words_in
 
 MIN_CHARS = 4
 """Of a name; shorter ones are used everywhere and mean something else each time."""
@@ -21,17 +22,7 @@ MAX_DEFINERS = 2
 MAX_USERS = 30
 """Changed files that use a name; what more of them use belongs to none of them."""
 
-COMMON_NAMES = frozenset({
-    "apply", "args", "async", "await", "build", "call", "check", "clear", "client", "close", "code", "config",
-    "context", "copy", "count", "create", "data", "default", "delete", "disable", "enable", "error", "event",
-    "execute", "exists", "false", "fetch", "field", "file", "filter", "find", "format", "from", "function", "handle",
-    "handler", "index", "info", "init", "insert", "item", "items", "join", "keys", "kind", "label", "length", "line",
-    "list", "load", "main", "message", "method", "model", "module", "name", "none", "null", "object", "open",
-    "options", "order", "parse", "path", "print", "process", "props", "push", "query", "read", "remove", "render",
-    "request", "reset", "resolve", "response", "result", "return", "save", "self", "send", "setup", "size", "start",
-    "state", "status", "stop", "string", "submit", "sync", "tests", "text", "this", "title", "token", "true", "type",
-    "types", "undefined", "update", "user", "validate", "value", "values", "version", "with", "write",
-})  # fmt: skip
+COMMON_NAMES = words_in("names/plans", "common_names")
 """Words that are names in most programs, each of another thing, in lower case."""
 
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]{0,79}"

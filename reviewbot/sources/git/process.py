@@ -12,48 +12,18 @@ from tempfile import TemporaryFile
 from threading import Timer
 
 from reviewbot.domain.errors import InputError
+from reviewbot.tables import packaged_table
 
 TIMEOUT_S = 120.0
 """Of one command. A merge base in a very large history takes some ten seconds."""
 
 MAX_ERROR_BYTES = 2_000
 
-FIXED = (
-    "--no-pager",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.attributesFile=/dev/null",
-    "-c",
-    "core.quotePath=true",
-    "-c",
-    "protocol.allow=never",
-)
+FIXED: tuple[str, ...] = tuple(packaged_table("names/git")["fixed"])
 """Before every subcommand. They matter where the real git directory is used; elsewhere they are a second lock."""
 
 
-KNOWN_PHRASES = (
-    "bad config",
-    "bad numeric config value",
-    "bad object",
-    "bad signature",
-    "bad tree object",
-    "could not fetch",
-    "index file corrupt",
-    "index file smaller than expected",
-    "invalid object",
-    "is corrupt",
-    "lazy fetching disabled",
-    "not a git repository",
-    "not a valid object name",
-    "Permission denied",
-    "unable to parse",
-    "unable to read",
-    "unknown repository extension",
-    "Expected git repo version",
-)
+KNOWN_PHRASES: tuple[str, ...] = tuple(packaged_table("names/git")["known_phrases"])
 """What git may be quoted with."""
 
 

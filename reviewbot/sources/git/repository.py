@@ -20,6 +20,7 @@ from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, 
 from reviewbot.sources.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.sources.git.place import GitLocation, copy_index, find_place, make_private
 from reviewbot.sources.git.process import Git, Result, find_program
+from reviewbot.tables import packaged_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,30 +28,12 @@ if TYPE_CHECKING:
 
     from reviewbot.domain.ports import Commit, Occurrence
 
-DIFF_OPTIONS = (
-    "-p",
-    "-r",
-    "-M",
-    "-l1000",
-    "--full-index",
-    "--src-prefix=a/",
-    "--dst-prefix=b/",
-    # As hosts show changes, so that every line of ours is one that can be commented on there.
-    "--unified=3",
-    "--inter-hunk-context=0",
-    "--diff-algorithm=myers",
-    "--submodule=short",
-    "--ignore-submodules=none",
-    "--no-relative",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-textconv",
-)
+DIFF_OPTIONS: tuple[str, ...] = tuple(packaged_table("names/git")["diff_options"])
 
 MAX_DIFF_BYTES = DiffLimits().input_bytes
-MAX_LISTED = 200
 MAX_SINCE = 250
 """Commits that are listed of a push."""
+MAX_LISTED = 200
 """Files listed of one folder; a repository keeps fewer cards than that."""
 
 MAX_INDEX_LIST_BYTES = 256 * 2**20

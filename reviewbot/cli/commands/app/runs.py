@@ -12,6 +12,7 @@ from pathlib import Path
 from reviewbot.app.store.durable.database import open_database
 from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.app.worker.options import JobOptions
+from reviewbot.cli.output.writing import write_table
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.hosts.registry import resolve_pull
 from reviewbot.report.terminal_style import write
@@ -47,10 +48,7 @@ def _list(records: tuple[RunRecord, ...], form: str) -> None:
     if form == "json":
         sys.stdout.write(write_json([_fields_of(each) for each in records], indent=2) + "\n")
         return
-    rows = [_HEAD, *(_row(each) for each in records)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+    write_table(_HEAD, *(_row(each) for each in records))
 
 
 def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]:
