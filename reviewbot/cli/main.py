@@ -54,7 +54,7 @@ MODULES = {
     "trace": "traces.timeline",
     "config": "configuration",
     "dismiss": "ledger",
-    "calibration": "feedback.calibration",
+    **{name: f"feedback.{name}" for name in ("calibration", "queue")},
 }
 """Below `commands`: the module of each command that is not called as the command is. Its function is NAME_command."""
 DECISIONS = ".reviewbot/decisions.toml"
@@ -239,6 +239,15 @@ def _add_app(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     add("--trace", action="store_true", help="print the trace of the run")
     add("--limit", metavar="N", type=int, default=50, help="list the newest N (default: 50)")
+    add("--format", choices=("terminal", "json"), default="terminal")
+
+    queue = _command(commands, "queue", "list the App's findings that wait for a person, or decide about one")
+    add = queue.add_argument
+    add("item", metavar="ITEM", nargs="?", help="how the name of an item begins (default: list what waits)")
+    add("decision", nargs="?", choices=("confirm", "dismiss", "ask-again"), help="what you decide about it")
+    add("reason", metavar="REASON", nargs="?", help="why; the log keeps it")
+    add("--author", metavar="NAME", help="who decides (default: your user name)")
+    add("--all", action="store_true", help="list what was decided as well")
     add("--format", choices=("terminal", "json"), default="terminal")
 
 

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Protocol
 
 from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.journal import forget_installation
 from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs
 from reviewbot.app.worker.work import REFUSED, Json, ReviewRequest
@@ -68,6 +69,13 @@ class Scheduler:
         self._queue.enqueue("review", run, str(request.installation), request.as_json())
         logger.info("ordered %s (%s)", run, request.cause)
         return run
+
+    def carry_out_decisions(self) -> None:
+        """Have workers carry out what people decided in the human queue."""
+        for item in HumanQueue(self._database).find_pending():
+            name = f"decide:{item.item}:{item.last.position}"
+            payload = {"item": item.item, "position": item.last.position}
+            self._queue.enqueue("decide", name, str(item.installation), payload)
 
     def cancel(self, request: ReviewRequest) -> None:
         """Cancel the runs of a closed pull request; see `ReviewRequest.as_of`.

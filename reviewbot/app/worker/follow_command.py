@@ -173,6 +173,8 @@ def with_wishes(request: ReviewRequest) -> tuple[dict[str, object], str]:
     """The settings that a command gives to its review, and the name of a request for a full one."""
     trigger = request.trigger
     if trigger.get("verb") == "effort":
-        return {"effort": str(trigger.get("argument", "")).lower()}, ""
+        # Who asks again in the human queue gets a review, also where there is one of this effort.
+        by_queue = trigger.get("kind") == "queue"
+        return {"effort": str(trigger.get("argument", "")).lower()}, request.again if by_queue else ""
     anew = trigger.get("verb") == "full review"
     return {}, f"{trigger.get('comment_kind')}:{trigger.get('comment_id')}" if anew else ""

@@ -14,13 +14,14 @@ from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.human_queue import HumanQueue, Left, Reviewed
+from reviewbot.app.store.durable.human_queue import HumanQueue, Left, QueueItem, Reviewed
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
+from reviewbot.app.worker.apply_decision import DecisionFollower
 from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of
@@ -114,6 +115,7 @@ def github_steps(app: App) -> Steps:
         resolve=hosted.resolve,
         conclude=hosted.conclude,
         close=hosted.close,
+        decide=hosted.decide,
         forget=app.tokens.forget,
         count=hosted.count,
     )
@@ -234,6 +236,15 @@ class Hosted:
         with self._host(request, LOOKING) as host:
             draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(request.refusal)}\n", "", "cancelled")
             host.checks(request.repository, request.number).finish_started(CHECK_NAME, request.head_sha, draft)
+
+    def decide(self, item: QueueItem) -> Json:
+        """As `Steps.decide`."""
+        database = self._app.database()
+        if database is None:
+            raise HostError("there is no database of decisions")
+        request = ReviewRequest(item.installation, item.name, item.repository, item.pull, item.head)
+        with self._host(request, POSTING) as host:
+            return DecisionFollower(host, database, self._app.signer()).follow(item)
 
     @contextmanager
     def _session(self, run: RunContext, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:

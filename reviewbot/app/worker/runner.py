@@ -14,9 +14,11 @@ from uuid import uuid4
 from reviewbot.app.runtime.logs import run_named
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, Runs, State
+from reviewbot.app.worker.apply_decision import record_result
 from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.domain.errors import (
     HostAccessError,
@@ -164,6 +166,28 @@ class Runner:
 
         with run_named(run):
             return self._stage("close", partial(self._guarded, act), {}, durable)
+
+    def decide(self, name: str, payload: Json, durable: Durable) -> Json:
+        """Carry out a decision of the human queue, unless a later row of its log says that it was."""
+        position = payload["position"]
+
+        def act(_: Json) -> Json:
+            item = HumanQueue(self._database).get(str(payload["item"]))
+            if item is None or item.last.position != position or self._steps.decide is None:
+                return {}
+            return self._steps.decide(item)
+
+        with run_named(name):
+            found = self._stage("decide", partial(self._guarded, act), {}, durable)
+            if "end" in found:
+                found = {"action": "failed", "reason": found["end"]["reason"]}
+            if "order" in found:
+                self._scheduler.submit(ReviewRequest.from_json(found["order"]))
+            item = HumanQueue(self._database).get(str(payload["item"]))
+            if item is not None and item.last.position == position and "action" in found:
+                record_result(self._database, item, found)
+                logger.info("a decision was carried out: %s", found["action"])
+            return found
 
     def _run(self, run_id: str, request: ReviewRequest, owner: str) -> RunContext:
         def wanted() -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from reviewbot.app.store.durable.human_queue import QueueItem
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.domain.errors import HostError
@@ -145,6 +146,8 @@ class Steps:
     close: Callable[[ReviewRequest], None] | None = None
     """Blocking. Ends the check run that a run left in progress on a head of which none will come any more, and says
     why (`Order.refusal`). Idempotent."""
+    decide: Callable[[QueueItem], Json] | None = None
+    """Blocking. Carry out the last decision about an item of the human queue, see `DecisionFollower.follow`."""
     forget: Callable[[int], None] | None = None
     """Let go of what is kept in memory for an installation that has ended. Raises nothing."""
     count: Callable[[str, float], None] | None = None

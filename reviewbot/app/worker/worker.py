@@ -77,7 +77,7 @@ class Worker:
         open_database(self._options.database, outage_s=START_S).close()
         # From then on a run waits for its database as the engine waits for its own: it must not fail for that.
         self.database = open_database(self._options.database, outage_s=OUTAGE_S)
-        bodies = {"review": self._review, "ask": self._ask, "close": self._close}
+        bodies = {"review": self._review, "ask": self._ask, "close": self._close, "decide": self._decide}
         self.engine = Engine(self._engine_options(), bodies)
         self.scheduler = Scheduler(self.database, self.engine, self._parts.steps.policy)
         self.runner = Runner(self.database, self._parts.steps, self.scheduler, self.executor, self._parts.timings)
@@ -95,6 +95,9 @@ class Worker:
 
     def _ask(self, run: str, request: Json, durable: DbosRun) -> Json:
         return self.runner.ask(run, request, durable)
+
+    def _decide(self, name: str, request: Json, durable: DbosRun) -> Json:
+        return self.runner.decide(name, request, durable)
 
     def _close(self, name: str, request: Json, durable: DbosRun) -> Json:
         del name

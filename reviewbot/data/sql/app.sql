@@ -65,7 +65,8 @@ CREATE TABLE IF NOT EXISTS reviewbot_queue_log (
     PRIMARY KEY (item, position)
 );
 CREATE TABLE IF NOT EXISTS reviewbot_labels (
-    repository BIGINT NOT NULL, pull TEXT NOT NULL, finding TEXT NOT NULL, installation BIGINT NOT NULL,
+    repository BIGINT NOT NULL, pull TEXT NOT NULL, finding TEXT NOT NULL, latest TEXT NOT NULL,
+    installation BIGINT NOT NULL,
     worker TEXT NOT NULL, rule TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, by_model BIGINT NOT NULL,
     severity TEXT NOT NULL, stated BIGINT, state TEXT NOT NULL, origin TEXT NOT NULL, dismissed_as TEXT NOT NULL,
     queue TEXT NOT NULL, up BIGINT NOT NULL, down BIGINT NOT NULL, resolved BIGINT NOT NULL, outcome TEXT NOT NULL,

@@ -6,7 +6,7 @@ end of the pull request. Each writes its own columns, and writing the same once 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 from reviewbot.app.store.durable.database import Database
@@ -38,27 +38,28 @@ class Labels:
         fields = list(Label.model_fields)
         for record in records:
             label = label_of(record, repository, str(pull))
-            label = label.model_copy(update={"finding": _key(record.names, known)})
+            key = next((known[name] for name in record.names if name in known), label.finding)
+            label = label.model_copy(update={"finding": key})
             values = [getattr(label, name) for name in fields]
             self._database.run(
-                f"INSERT INTO reviewbot_labels ({_COLUMNS}, installation, written) "  # noqa: S608 - our own names
-                f"VALUES ({', '.join('?' * (len(fields) + 2))}) ON CONFLICT (repository, pull, finding) DO UPDATE SET "
+                f"INSERT INTO reviewbot_labels ({_COLUMNS}, latest, installation, written) "  # noqa: S608 - our own names
+                f"VALUES ({', '.join('?' * (len(fields) + 3))}) ON CONFLICT (repository, pull, finding) DO UPDATE SET "
                 f"{', '.join(f'{name} = excluded.{name}' for name in _OF_LEDGER)}, "
-                "stated = COALESCE(reviewbot_labels.stated, excluded.stated), written = excluded.written",
+                "stated = COALESCE(reviewbot_labels.stated, excluded.stated), latest = excluded.latest, "
+                "written = excluded.written",
                 *(int(value) if isinstance(value, bool) else value for value in values),
+                record.name,
                 installation,
                 self._database.now(),
             )
 
-    def observe(self, repository: int, pull: int, names: Collection[str], seen: tuple[int, int, bool]) -> None:
+    def observe(self, repository: int, pull: int, name: str, seen: tuple[int, int, bool]) -> None:
         """Write what people did in the thread of a finding: thumbs up and down, and whether one resolved it."""
-        self._set(repository, pull, names, "up = ?, down = ?, resolved = ?", *map(int, seen))
+        self._set(repository, pull, name, "up = ?, down = ?, resolved = ?", *map(int, seen))
 
-    def decide(
-        self, repository: int, pull: int, names: Collection[str], decision: Literal["confirmed", "dismissed"]
-    ) -> None:
+    def decide(self, repository: int, pull: int, name: str, decision: Literal["confirmed", "dismissed"]) -> None:
         """Write what a person decided in the human queue."""
-        self._set(repository, pull, names, "queue = ?", decision)
+        self._set(repository, pull, name, "queue = ?", decision)
 
     def close(self, repository: int, pull: int, outcome: Outcome) -> None:
         """Write how a pull request ended; "open" where it was opened again."""
@@ -87,23 +88,19 @@ class Labels:
         """Remove labels of which nothing was heard for so long."""
         self._database.run("DELETE FROM reviewbot_labels WHERE written < ?", self._database.now() - older_s)
 
-    def _set(self, repository: int, pull: int, names: Collection[str], what: str, *values: int | str) -> None:
-        key = _key(tuple(names), self._known(repository, pull))
+    def _set(self, repository: int, pull: int, name: str, what: str, *values: int | str) -> None:
         self._database.run(
-            f"UPDATE reviewbot_labels SET {what} WHERE repository = ? AND pull = ? AND finding = ?",  # noqa: S608
+            f"UPDATE reviewbot_labels SET {what} WHERE repository = ? AND pull = ? AND (finding = ? OR latest = ?)",  # noqa: S608
             *values,
             repository,
             str(pull),
-            key,
+            name,
+            name,
         )
 
-    def _known(self, repository: int, pull: int) -> frozenset[str]:
+    def _known(self, repository: int, pull: int) -> dict[str, str]:
+        """By each name that a finding has or had first, the name under which its label is kept: the first one."""
         rows = self._database.run(
-            "SELECT finding FROM reviewbot_labels WHERE repository = ? AND pull = ?", repository, str(pull)
+            "SELECT finding, latest FROM reviewbot_labels WHERE repository = ? AND pull = ?", repository, str(pull)
         )
-        return frozenset(str(row[0]) for row in rows)
-
-
-def _key(names: Collection[str], known: Collection[str]) -> str:
-    """The name under which a finding is kept: the one that it had when it was first written."""
-    return next((name for name in names if name in known), next(iter(names)))
+        return {name: str(row[0]) for row in rows for name in (str(row[1]), str(row[0]))}

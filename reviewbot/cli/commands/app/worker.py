@@ -27,6 +27,9 @@ from reviewbot.domain.errors import ConfigError
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
 
+DECIDE_S = 5.0
+"""Between two looks into the human queue for decisions."""
+
 _MARKER = b"reviewbot marker of the App\0"
 
 
@@ -58,6 +61,7 @@ def worker_command(arguments: argparse.Namespace) -> int:
     chores = (
         Chore("asking for failed deliveries", options.catch_up_s, catch_up.deliveries),
         Chore("looking for heads without a review", options.catch_up_s, catch_up.heads),
+        Chore("carrying out decisions", DECIDE_S, lambda scheduler, _: scheduler.carry_out_decisions()),
         Chore("tidying up the inbox", TIDY_S, lambda *_: forget_deliveries(inbox, options.keep_s)),
     )
     return worker.run(stop, Parts(github_steps(app), Deliveries(inbox, worker.executor), chores))

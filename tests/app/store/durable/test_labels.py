@@ -35,8 +35,8 @@ def labels(request: pytest.FixtureRequest, tmp_path: Path, moment: Moment) -> It
 
 def test_each_hand_writes_its_own_columns_in_any_order(labels: Labels) -> None:
     labels.put(1, 5, 7, [a_record()])
-    labels.observe(5, 7, [ONE], (2, 1, True))
-    labels.decide(5, 7, [ONE], "confirmed")
+    labels.observe(5, 7, ONE, (2, 1, True))
+    labels.decide(5, 7, ONE, "confirmed")
     labels.close(5, 7, "merged")
     labels.put(1, 5, 7, [a_record(state="fixed", stated=99)])
 
@@ -49,7 +49,7 @@ def test_each_hand_writes_its_own_columns_in_any_order(labels: Labels) -> None:
 def test_a_finding_with_a_new_fingerprint_keeps_its_label(labels: Labels) -> None:
     labels.put(1, 5, 7, [a_record(ONE)])
     labels.put(1, 5, 7, [a_record(TWO, ONE, state="fixed")])
-    labels.observe(5, 7, (TWO, ONE), (0, 1, False))
+    labels.observe(5, 7, TWO, (0, 1, False))
 
     [label] = labels.list_labels()
     assert (label.finding, label.state, label.down) == (ONE, "fixed", 1)

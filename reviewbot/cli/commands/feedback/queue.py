@@ -1,0 +1,89 @@
+"""`reviewbot queue`: the App's findings that wait for a person: list them, confirm, dismiss, or ask again."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from reviewbot.app.store.durable.database import Database, open_database
+from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, LogEntry, QueueItem
+from reviewbot.app.worker.options import JobOptions
+from reviewbot.cli.output.writing import say
+from reviewbot.domain.errors import ExitCode, InputError
+from reviewbot.report.findings.view import title_of
+from reviewbot.report.terminal_style import write
+from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.strict_json import write_json
+
+DECISIONS = ("confirm", "dismiss", "ask-again")
+_HEAD = ("ITEM", "STATUS", "PULL REQUEST", "PLACE", "CERTAIN", "TITLE", "BY", "REASON")
+_NAME_DIGITS, _TITLE_CHARS = 12, 60
+
+
+def queue_command(arguments: argparse.Namespace) -> int:
+    """`reviewbot queue`. Raises InputError and ConfigError."""
+    database = open_app_database()
+    try:
+        queue = HumanQueue(database)
+        if arguments.item is None:
+            _list(queue.list_items(status=None if arguments.all else "waiting"), arguments.format)
+        else:
+            _decide(queue, arguments)
+    finally:
+        database.close()
+    return ExitCode.REVIEWED
+
+
+def open_app_database() -> Database:
+    """The App's database, of the environment. Raises InputError where there is none, and ConfigError."""
+    options = JobOptions.of(os.environ)
+    if not options.several and not Path(options.database).exists():
+        raise InputError(f"the App has not run here yet: there is no {options.database}")
+    return open_database(options.database)
+
+
+def _decide(queue: HumanQueue, arguments: argparse.Namespace) -> None:
+    acts: Mapping[str, Callable[[str, Decider, str], LogEntry]] = dict(
+        zip(DECISIONS, (queue.confirm, queue.dismiss, queue.ask_again), strict=True)
+    )
+    if arguments.decision is None or arguments.reason is None:
+        raise InputError(f"say what is decided, and why: queue ITEM {'|'.join(DECISIONS)} REASON")
+    found = [each for each in queue.list_items() if each.item.startswith(arguments.item)]
+    if len(found) != 1:
+        raise InputError(f"{'several items begin' if found else 'no item of the queue begins'} with {arguments.item}")
+    who = Decider(arguments.author or getpass.getuser(), "command line")
+    acts[arguments.decision](found[0].item, who, arguments.reason)
+    say("decided; a worker carries it out, and `reviewbot queue --all` shows its result")
+
+
+def _list(items: tuple[QueueItem, ...], form: str) -> None:
+    if form == "json":
+        sys.stdout.write(write_json([_fields(item) for item in items], indent=2) + "\n")
+        return
+    rows = [_HEAD, *(_row(item) for item in items)]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+
+
+def _row(item: QueueItem) -> tuple[str, ...]:
+    return (
+        item.item[:_NAME_DIGITS],
+        item.status,
+        one_line(f"{item.name}#{item.pull}"),
+        one_line(f"{item.finding.path}:{item.finding.line}"),
+        str(item.finding.confidence),
+        one_line(title_of(item.finding))[:_TITLE_CHARS],
+        one_line(item.last.actor),
+        one_line(item.last.reason)[:_TITLE_CHARS],
+    )
+
+
+def _fields(item: QueueItem) -> dict[str, object]:
+    last = item.last._asdict()
+    human = item.human.model_dump(mode="json")
+    return {**item._asdict(), "status": item.status, "human": human, "last": last}
