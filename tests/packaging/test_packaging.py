@@ -57,9 +57,13 @@ def test_it_installs_and_reviews_from_another_folder(tmp_path: Path, how: str) -
     report = json.loads(
         call(programs / "reviewbot", "review", "change.diff", "--format", "json", "--no-cache", cwd=outside)
     )
+    orders = ROOT / "examples/orders"
+    example = (programs / "reviewbot", "review", orders / "change.diff", "--repo", orders / "base", "--no-cache")
+    shown = call(*example, cwd=outside)
     cards = json.loads(call(programs / "reviewbot", "workers", "--format", "json", cwd=outside))
     [packages] = (tmp_path / "venv/lib").glob("python*/site-packages")
 
     assert [(f["rule"], f["line"]) for f in report["findings"]] == [("S324", 2)]
+    assert shown.startswith("10 issues found; 13 of 18 files reviewed")
     assert {card["name"] for card in cards} == {path.stem for path in (ROOT / "workers").glob("*.toml")}
     assert not [name for name in ("workers", "prompts", "tests") if (packages / name).exists()]
