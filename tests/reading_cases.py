@@ -9,4 +9,4 @@ EVERYTHING = Span(old_start=0, old_count=10**6, new_start=0, new_count=10**6)
 
 def read(path: str = "src/app.py", **kinds: tuple[str, ...]) -> Reading:
     """Every hunk of a file, read by these: `models`, `analyzers` or `scans`."""
-    return Reading(path=path, spans=(EVERYTHING,), **kinds)
+    return Reading(path=path, spans=(EVERYTHING,)).model_copy(update=kinds)

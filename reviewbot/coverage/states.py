@@ -23,6 +23,9 @@ from reviewbot.domain.contracts import (
     Reading,
 )
 
+READ: frozenset[CoverageState] = frozenset({"reviewed", "earlier"})
+"""States of a file that was read to its end, now or at an earlier head."""
+
 READER = "reader"
 """The worker of gaps that were there before any worker ran: files that could not be read."""
 
@@ -60,7 +63,7 @@ def final_coverage(
 ) -> list[FileCoverage]:
     """One state per file section of the change, in the order of the change."""
     by_path: dict[str, list[Reading]] = defaultdict(list)
-    for reading in readings:
+    for reading in (*readings, *plan.read_before):
         by_path[reading.path].append(reading)
     with_models = any(reading.models for reading in chain.from_iterable(by_path.values()))
     failed = {gap.path for gap in gaps if gap.worker != READER}
@@ -98,12 +101,13 @@ def _coverage(known: _Evidence) -> FileCoverage:
         path=known.file.path,
         state=state,
         need=known.planned.need,
-        reason="" if state == "reviewed" else "; ".join(dict.fromkeys(filter(None, reasons))),
+        reason="" if state in READ else "; ".join(dict.fromkeys(filter(None, reasons))),
         models=_names(reading.models for reading in known.readings),
         analyzers=_names(reading.analyzers for reading in known.readings),
         scans=_names(reading.scans for reading in known.readings),
         added=known.file.added,
         removed=known.file.removed,
+        earlier=next((each.head for each in known.readings if each.head), "") if state in READ else "",
     )
 
 
@@ -123,8 +127,9 @@ def _state_by_readings(known: _Evidence) -> tuple[CoverageState, list[str]]:
     """The same for a file whose lines are known."""
     file, reason, readings = known.file, known.planned.reason, known.readings
     lacking = _lacking(known)
-    if covers(_reviews(known), file):
-        return ("partial", lacking) if lacking else ("reviewed", [])
+    if covers(reviews := _reviews(known), file):
+        read: CoverageState = "earlier" if all(each.head for each in reviews) else "reviewed"
+        return ("partial", lacking) if lacking else (read, [])
     analyzed = known.with_models and covers([each for each in readings if each.analyzers], file)
     if analyzed and known.planned.need == "review":
         return "partial", [*lacking, NO_MODEL]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from reviewbot.coverage.states import READ
 from reviewbot.domain.contracts import (
     ChangeSet,
     Conclusion,
@@ -22,6 +23,7 @@ from reviewbot.wording import with_count
 
 STATE_WORDS: dict[CoverageState, str] = {
     "reviewed": "reviewed",
+    "earlier": "reviewed at an earlier head",
     "partial": "reviewed in part",
     "scanned": "only scanned",
     "removed": "removed",
@@ -49,7 +51,7 @@ def count_of(coverage: Sequence[FileCoverage]) -> CoverageCount:
 
 def is_sufficient(entry: FileCoverage) -> bool:
     """Whether a file got what it needs."""
-    if entry.state in ("reviewed", "removed") or entry.need == "nothing":
+    if entry.state in (*READ, "removed") or entry.need == "nothing":
         return True
     return entry.need == "scan" and entry.state == "scanned"
 
@@ -66,7 +68,7 @@ def decide(
         return "not_reviewed"
     if gaps:
         return "incomplete"
-    if not any(entry.state == "reviewed" for entry in coverage):
+    if not any(entry.state in READ for entry in coverage):
         return "nothing_to_review"
     return "clean" if all(map(is_sufficient, coverage)) else "limited"
 
@@ -79,7 +81,7 @@ def nothing_reviewed(change: ChangeSet, coverage: Sequence[FileCoverage]) -> boo
         for file, parsed, entry in zip(change.files, change.parsed, coverage, strict=True)
         if entry.need == "review" and (file.hunks or parsed.state != "read")
     ]
-    return bool(wanted) and "reviewed" not in wanted
+    return bool(wanted) and READ.isdisjoint(wanted)
 
 
 def headline(
@@ -129,7 +131,7 @@ def conclusion_of(review: Review, *, gate_reached: bool) -> Conclusion:
     """
     if gate_reached:
         return "failure"
-    reviewed = any(entry.state == "reviewed" for entry in review.coverage)
+    reviewed = any(entry.state in READ for entry in review.coverage)
     if is_lacking(review) or review.human or not reviewed:
         return "neutral"
     return "neutral" if any(finding.severity != "info" for finding in _shown(review)) else "success"

@@ -20,9 +20,11 @@ from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
+from reviewbot.memory.carried_findings import Carried, with_carried
 from reviewbot.memory.fingerprints import all_of, identities, of_review
 from reviewbot.memory.grave_notes import grave_notes
 from reviewbot.memory.recall import Recall, recall, withhold
+from reviewbot.memory.rounds import convergence_note
 from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.replay.replay_review import recorded_review
 from reviewbot.report.costs import anomalies
@@ -77,16 +79,21 @@ def deliver(
     review = mask_review(whole, journal, trace.mask)
     names = identities(all_of(review), place_of=places(review, snapshot))
     held: list[dict[str, object]] = []
+    carried: tuple[Carried, ...] = ()
     ledger = None
     if memory is not None:
         found = recall(review, names, memory, snapshot.head)
-        ledger = found.ledger
+        ledger, carried = found.ledger, found.carried
         held = [{"finding": n, "reason": found.held[each].reason, "message": found.held[each].message}
                 for n, each in enumerate(dict.fromkeys(all_of(review))) if each in found.held]  # fmt: skip
-        if found.held:
-            review = recount(withhold(review, found.held), memory.change)
-        review = review.model_copy(update={"notes": (*review.notes, *grave_notes(found, names))})
-    fingerprints = {finding: each.name for finding, each in names.items()}
+        if found.held or carried:
+            shown = with_carried(withhold(review, found.held), (each.finding for each in carried))
+            review = recount(shown, memory.change)
+        review = review.model_copy(
+            update={"notes": (*review.notes, *grave_notes(found, names), *_converged(found.ledger))}
+        )
+    fingerprints = {each.finding: each.name for each in carried}
+    fingerprints |= {finding: each.name for finding, each in names.items()}
     trace.record(
         "delivered",
         symbols=[
@@ -96,9 +103,14 @@ def deliver(
         notes=list(review.notes[len(answer.notes) :]),
         fingerprints=[fingerprints[finding] for finding in dict.fromkeys(all_of(review))],
         digest=_digest(review),
-        **({"held": held, "counted": {key: getattr(review, key) for key in _COUNTED}} if held else {}),
+        **({"carried": [each.finding.model_dump(mode="json") for each in carried]} if carried else {}),
+        **({"held": held, "counted": {key: getattr(review, key) for key in _COUNTED}} if held or carried else {}),
     )
     return DeliveredReview(review, fingerprints, ledger)
+
+
+def _converged(ledger: Ledger) -> tuple[str, ...]:
+    return (note,) if (note := convergence_note(ledger)) else ()
 
 
 _COUNTED = ("verdict", "headline", "summary")
@@ -112,7 +124,10 @@ def _withhold_again(review: Review, event: Event) -> Review:
     findings = list(dict.fromkeys(all_of(review)))
     held = {findings[each["finding"]]: Withheld(finding=findings[each["finding"]], reason=each["reason"],
             message=each["message"]) for each in event["held"]}  # fmt: skip
-    return withhold(review, held).model_copy(update={key: event["counted"][key] for key in _COUNTED})
+    carried = [Finding.model_validate_json(json.dumps(each)) for each in event.get("carried", ())]
+    return with_carried(withhold(review, held), carried).model_copy(
+        update={key: event["counted"][key] for key in _COUNTED}
+    )
 
 
 def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:

@@ -20,13 +20,16 @@ MAX_JSON_BYTES = 2_000_000
 def pack(ledger: Ledger, most: int = MAX_PACKED_CHARS) -> str:
     """The ledger, with as much of it as there is room for.
 
-    First the rows that were read are left out, then closed records from the oldest on (critical ones last), then open
-    ones, and counted.
+    First the rows that were read are left out, then what was said of the findings, then closed records from the oldest
+    on (critical ones last), then open ones, and counted.
     """
     text = _packed(ledger)
     if len(text) <= most:
         return text
     ledger = ledger.model_copy(update={"seen": "", "seen_last": ""})
+    if len(_packed(ledger)) > most:
+        silent = tuple(each.model_copy(update={"message": ""}) for each in ledger.records)
+        ledger = ledger.model_copy(update={"records": silent})
     while len(text := _packed(ledger)) > most and ledger.records:
         records = sorted(ledger.records, key=lambda each: (each.is_open, each.severity == "critical"))
         dropped = records[: max(1, len(records) // 8)]

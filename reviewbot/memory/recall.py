@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_sufficient
-from reviewbot.domain.contracts import DESCRIPTION, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
+from reviewbot.domain.contracts import DESCRIPTION, SURE, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
 from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Origin, Record
+from reviewbot.memory.carried_findings import Carried, carried_findings
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
+from reviewbot.memory.rounds import entry_of
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Standing, Text, standing_codes
 from reviewbot.memory.states import Event, advance
@@ -35,6 +37,7 @@ MAX_RECORDS = 400
 MAX_HEADS = 100
 
 _SAID_CHARS = 300
+_MESSAGE_CHARS = 600
 
 _KEPT = frozenset({"review", "comment"})
 """Origins of dismissals that hold by themselves; others only as long as the base branch has what led to them."""
@@ -54,6 +57,8 @@ class Recall:
     """What decided the review but for where the change starts: under another one, new findings may be late."""
     withholds_late: bool = True
     """Whether new findings on code that was reviewed before are withheld, unless they are critical."""
+    base: str = ""
+    """The commit from which the change starts; empty where later heads' reviews are not to rest on this one."""
 
 
 class Recalled(NamedTuple):
@@ -62,6 +67,8 @@ class Recalled(NamedTuple):
     held: Mapping[Finding, Withheld]
     """What is withheld for the sake of earlier heads and decisions, and would have been shown otherwise."""
     ledger: Ledger
+    carried: tuple[Carried, ...] = ()
+    """Findings of earlier heads that stand, and that this review had no reason to read again."""
 
 
 class _Head(NamedTuple):
@@ -88,9 +95,16 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
     held = _held(review, sightings, matched, memory, marks)
     head = _Head(withhold(review, held), marks, _read_paths(review), around)
     records = _advanced(head, sightings, matched, held, memory)
-    before, rows = _seen_before(memory), in_files(marks, head.read)
+    before, rows = seen_before(memory), in_files(marks, head.read)
     fits = len(before | rows) <= MAX_MARKS
     entry = _entry(head.review, records, memory)
+    if memory.base:
+        entry = entry_of(entry, review, memory.change, memory.base)
+    seen_names = {record.name for record in matched.values()} | {each.identity.name for each in sightings}
+    carried = tuple(carried_findings(records, seen_names, around.standing, memory.change, text))
+    standing = {each.name for each in carried}
+    event = Event("found", "its code stands as it was read", US, memory.head, memory.at)
+    records = [advance(record, event) if record.name in standing else record for record in records]
     kept = _within(records, MAX_RECORDS)
     ledger = Ledger(
         records=kept,
@@ -99,7 +113,7 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
         seen_last=encode(rows - before) if fits else "",
         forgotten=memory.ledger.forgotten + _lost(memory.ledger.records, kept),
     )
-    return Recalled(held, ledger)
+    return Recalled(held, ledger, carried)
 
 
 def _surroundings(memory: Recall, records: Collection[Record], text: Text) -> Surroundings:
@@ -122,7 +136,7 @@ def _held(
 ) -> dict[Finding, Withheld]:
     """What is not said again: dismissed and refuted findings, and late ones on code that was read before."""
     decided = covering(memory.decisions)
-    seen = _seen_before(memory)
+    seen = seen_before(memory)
     shown = set(reported_findings(review))
     held: dict[Finding, Withheld] = {}
     for finding, identity in sightings:
@@ -137,10 +151,19 @@ def _held(
             held[finding] = Withheld(
                 finding=finding, reason="dismissed" if record.state == "dismissed" else "refuted", message=why
             )
-        elif record is None and finding.severity != "critical" and stands_on_seen_rows(finding, marks, seen):
+        elif record is None and not _may_be_late(finding) and stands_on_seen_rows(finding, marks, seen):
             message = "first found in a later round, on code that did not change since it was reviewed"
             held[finding] = Withheld(finding=finding, reason="late", message=message)
     return held
+
+
+def _may_be_late(finding: Finding) -> bool:
+    """Whether it is said although its code was reviewed before: it is critical, and of a model the judge is sure of it.
+
+    The judge rules twice on such a claim, and its lower confidence counts.
+    """
+    ruled = bool(finding.judgement) and finding.confidence >= SURE
+    return finding.severity == "critical" and (ruled or not by_a_model_alone(finding))
 
 
 def _stays_closed(record: Record, finding: Finding) -> bool:
@@ -153,7 +176,7 @@ def _stays_closed(record: Record, finding: Finding) -> bool:
     return record.state == "refuted" and finding.severity != "critical"
 
 
-def _seen_before(memory: Recall) -> frozenset[bytes]:
+def seen_before(memory: Recall) -> frozenset[bytes]:
     """The rows that reviews of earlier heads have read, where the same settings and program decided the last one."""
     if not (memory.withholds_late and _is_same_policy(memory)):
         return frozenset()
@@ -240,6 +263,8 @@ def _begun(finding: Finding, identity: Identity, memory: Recall) -> Record:
         type=finding.type,
         rule=finding.rule,
         severity=finding.severity,
+        confidence=finding.confidence,
+        message=finding.message[:_MESSAGE_CHARS],
         by_model=by_a_model_alone(finding),
         source=source_of(finding),
         stated=finding.confidence if finding.uncounted is None else finding.uncounted,

@@ -11,13 +11,16 @@ from functools import partial
 from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.delivery import DeliveredReview, deliver, exit_code
+from reviewbot.domain.contracts import ChangeSet, ReadBefore
 from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.decisions import Decision, decisions_of
-from reviewbot.memory.recall import Recall
+from reviewbot.memory.recall import Recall, seen_before
+from reviewbot.memory.rounds import Scope, scope_of, unchanged_lines
+from reviewbot.memory.seen_rows import marks_of
 from reviewbot.publish.options import policy_of
 from reviewbot.publish.rebuild_ledger import remember
 from reviewbot.publish.suggestions.prover import Prover
@@ -25,6 +28,7 @@ from reviewbot.pull_requests.check_run import Check, abandon_check, start_check
 from reviewbot.pull_requests.fetch import fetch_again
 from reviewbot.pull_requests.fixing_commits import fixed_at, name_fixing_commits
 from reviewbot.pull_requests.host_session import READING_S, HostSession, RunOptions
+from reviewbot.pull_requests.review_scope import MODELS, Known, read_before
 from reviewbot.pull_requests.values import names_of, part_with_findings
 from reviewbot.review.trace import Trace
 from reviewbot.wiring.analyzers_check import analyzers_check
@@ -104,12 +108,12 @@ async def carry_out(session: HostSession, prepared: Prepared) -> Reviewed:
 
 async def _review(session: HostSession, prepared: Prepared, check: Check) -> Reviewed:
     run, subject, settings, options = prepared.run, prepared.subject, prepared.settings, prepared.options
+    memory, remarks = await _recall(session, prepared)
     # Files are read as the workers ask for them, and no wait for one may outlast the review.
     session.host.within(settings.deadline_s)
-    answer = await run.review(subject.change)
+    answer = await run.review(memory.change)
     session.host.within(READING_S)
     journal = options.journal if isinstance(options.journal, SteadyJournal) else None
-    memory, remarks = await _recall(session, prepared)
     notes = (*prepared.hosted.snapshot.read_warnings(), *remarks)
     delivered = await asyncio.to_thread(deliver, answer, subject.snapshot, run.trace, journal, notes, memory)
     delivered = await asyncio.to_thread(_with_fixing_commits, session, prepared, memory.ledger, delivered)
@@ -148,8 +152,28 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
     policy = policy_of(prepared.settings, prepared.run.worker_set, prepared.run.engine)
     at = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    late = not prepared.options.anew
-    return Recall(prepared.subject.change, prepared.ref.head_sha, at, ledger, prepared.decisions, policy, late), notes
+    late, base = not prepared.options.anew, prepared.hosted.merge_base
+    head, change = prepared.ref.head_sha, prepared.subject.change
+    if prepared.run.engine == MODELS:
+        scope = scope_of(ledger, head, policy, base, asked=not late)
+        change = await asyncio.to_thread(_with_scope, session, prepared, scope, ledger)
+    return Recall(change, head, at, ledger, prepared.decisions, policy, late, base), notes
+
+
+def _with_scope(session: HostSession, prepared: Prepared, scope: Scope, ledger: Ledger) -> ChangeSet:
+    """The change with what of it an earlier head's review has read. Blocking."""
+    from reviewbot.llm.tools.view import withheld  # noqa: PLC0415 - a review without models loads nothing of theirs
+
+    subject, private = prepared.subject, prepared.settings.private
+    known = Known(ledger, subject.change, subject.snapshot, lambda path: withheld(path, private) is not None)
+    found = read_before(session.host, prepared.pull, scope, known)
+    policy = policy_of(prepared.settings, prepared.run.worker_set, prepared.run.engine)
+    recalled = Recall(subject.change, prepared.ref.head_sha, "", ledger, policy=policy)
+    unchanged = unchanged_lines(marks_of(subject.change), seen_before(recalled))
+    if found is None and not unchanged:
+        return subject.change
+    found = (found or ReadBefore()).model_copy(update={"unchanged": unchanged})
+    return subject.change.model_copy(update={"read_before": found})
 
 
 def _with_fixing_commits(

@@ -24,5 +24,9 @@ def part_with_findings(change: ChangeSet, review: Review) -> ChangeSet:
     paths = {finding.path for finding in all_of(review)}
     kept = [(file, state) for file, state in zip(change.files, change.parsed, strict=True) if file.path in paths]
     return change.model_copy(
-        update={"files": tuple(file for file, _ in kept), "parsed": tuple(state for _, state in kept)}
+        update={
+            "files": tuple(file for file, _ in kept),
+            "parsed": tuple(state for _, state in kept),
+            "read_before": None,
+        }
     )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from reviewbot import __version__
-from reviewbot.domain.contracts import ChangeSet, FileChange, Suppression
+from reviewbot.domain.contracts import ChangeSet, FileChange, ReadBefore, Suppression
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Recorder
 from reviewbot.review.calibration import Calibration
@@ -90,6 +90,8 @@ def record_inputs(trace: Recorder, change: ChangeSet, given: RecordedInputs) -> 
 def read_recorded_inputs(events: Sequence[Event]) -> tuple[ChangeSet, RecordedInputs]:
     """Read the change and the rules from a trace. Raises InputError where it does not hold them."""
     change = read(ChangeSet, first_of(events, "change").get("change"))
+    if (scope := next((each for each in events if each["event"] == "read_before"), None)) is not None:
+        change = change.model_copy(update={"read_before": read(ReadBefore, scope.get("read_before"))})
     recorded = first_of(events, "rules")
     try:
         joint = tuple((str(tool), str(rule), int(confidence)) for tool, rule, confidence in recorded["together"])

@@ -17,7 +17,8 @@ from reviewbot.review.dispatch.attempt_selection import beaten, join_rounds, sel
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch, in_parts, run_in_levels
 
 _SLICE: IncEx = {"code"}
-_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}}}}
+_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}, "dependents": True}}}
+_TEXTS: IncEx = {"dependents", "claims"}
 """The trace names what was read; it does not repeat the code."""
 
 
@@ -47,6 +48,8 @@ class Setup:
 async def review(change: ChangeSet, setup: Setup) -> Review:
     """Review a change. Raises nothing for a failed worker, tool or engine: those are gaps in the review."""
     started = setup.clock.monotonic()
+    if change.read_before is not None:
+        setup.trace.record("read_before", read_before=change.read_before.model_dump(mode="json", exclude=_TEXTS))
     plan = await setup.planner.plan(change)
     settled = await _dispatched(change, plan, setup, started)
     if (further := await setup.planner.more(change, plan, select_attempts(plan, settled))) is not None:

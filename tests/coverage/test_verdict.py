@@ -44,6 +44,7 @@ GONE: Entry = ("removed", "nothing")
 IMAGE: Entry = ("not_reviewed", "nothing")
 HALF: Entry = ("partial", "review")
 NONE: Entry = ("not_reviewed", "review")
+BEFORE: Entry = ("earlier", "review")
 
 
 def entries(*given: Entry) -> list[FileCoverage]:
@@ -73,6 +74,9 @@ def entries(*given: Entry) -> list[FileCoverage]:
         ("something for a person", [READ], [], 0, 1, "needs_person"),
         ("something for a person, and a gap", [HALF], [GAP], 0, 1, "needs_person"),
         ("an issue", [READ], [], 1, 0, "issues"),
+        ("everything was read at an earlier head", [BEFORE, BEFORE], [], 0, 0, "clean"),
+        ("a file was read now, the others at an earlier head", [READ, BEFORE], [], 0, 0, "clean"),
+        ("what was pushed could not be read", [BEFORE, HALF], [GAP], 0, 0, "incomplete"),
         ("an issue beside everything else", [HALF], [GAP], 1, 1, "issues"),
     ],
 )
@@ -181,10 +185,10 @@ def test_a_headline_names_what_was_decided_against(a_finding: MakeFinding) -> No
 
 
 def test_the_states_add_up_to_all_files() -> None:
-    count = count_of(entries(READ, LOCK, YAML, GONE, IMAGE, HALF, NONE))
+    count = count_of(entries(READ, LOCK, YAML, GONE, IMAGE, HALF, NONE, BEFORE))
 
     assert count.model_dump() == {
-        "files": 7, "reviewed": 1, "partial": 1, "scanned": 2, "removed": 1, "not_reviewed": 2,
+        "files": 8, "reviewed": 1, "earlier": 1, "partial": 1, "scanned": 2, "removed": 1, "not_reviewed": 2,
     }  # fmt: skip
 
 

@@ -178,7 +178,7 @@ def test_a_new_finding_on_code_that_was_reviewed_before_is_late(severity: str) -
 def test_a_critical_one_is_said_on_any_code() -> None:
     pushes = Pushes(dict(BASE))
     pushes.push(HEAD)
-    review, _ = pushes.push(HEAD, SAID._replace(fields={"severity": "critical"}))
+    review, _ = pushes.push(HEAD, SAID._replace(fields={"severity": "critical", "judgement": "it is so"}))
 
     assert (len(review.findings), pushes.record.state) == (1, "new")
 
@@ -360,7 +360,7 @@ def test_another_defect_in_the_same_function_is_new(said: Said) -> None:
     head = {"app/pay.py": HEAD["app/pay.py"] + "\n".join(f"    x{n} = {n}" for n in range(9)) + "\n    far = 1\n"}
     pushes = Pushes(dict(BASE))
     pushes.push(HEAD, SAID)
-    pushes.push(head, said._replace(fields={**said.fields, "severity": "critical"}))
+    pushes.push(head, said._replace(fields={**said.fields, "severity": "critical", "judgement": "it is so"}))
 
     assert [state for state, _ in pushes.states] == ["new", "new"]
 

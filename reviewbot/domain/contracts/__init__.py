@@ -33,8 +33,10 @@ from reviewbot.domain.contracts.change import (
     TITLE,
     ChangeSet,
     FileChange,
+    FileReadBefore,
     Hunk,
     ParsedFile,
+    ReadBefore,
     Theme,
 )
 from reviewbot.domain.contracts.coverage import CoverageCount, FileCoverage, PlannedFile, Reading, Span

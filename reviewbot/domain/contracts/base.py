@@ -17,7 +17,7 @@ Need = Literal["review", "scan", "nothing"]
 Conclusion = Literal["success", "failure", "neutral", "cancelled"]
 """Of a check run: its colour."""
 
-CoverageState = Literal["reviewed", "partial", "scanned", "removed", "not_reviewed"]
+CoverageState = Literal["reviewed", "earlier", "partial", "scanned", "removed", "not_reviewed"]
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "confidence_too_low", "timeout"]
 GapReason = Literal["missing_program", "crashed", "timeout", "flooded", "bad_answer", "deadline", "dependency",
                     "breaker", "unreadable", "unsettled", "budget", "refused", "provider", "no_answer"]  # fmt: skip

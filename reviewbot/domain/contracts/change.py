@@ -66,6 +66,33 @@ class Theme(Contract):
     files: Annotated[tuple[Text, ...], Field(max_length=1_000)]
 
 
+class FileReadBefore(Contract):
+    """A file of a change of which the review of an earlier head has read all but some lines."""
+
+    path: str
+    head: str
+    """The commit at which the rest was read last."""
+    again: tuple[tuple[Count, Count], ...] = ()
+    """First and last lines of the new side that are to be read now, in order; none: the file stands as it was read."""
+
+
+class ReadBefore(Contract):
+    """How the change of a later head is read: what of it an earlier head's review has read, and what people know."""
+
+    head: str = ""
+    """The earlier head; empty where the change is read in full."""
+    files: tuple[FileReadBefore, ...] = ()
+    """A file that is not listed is read in full."""
+    dependents: str = ""
+    """Code outside of the change that uses what was changed since, for its readers."""
+    claims: str = ""
+    """What earlier heads' reviews said about the files that are read now, with its state, for the judge."""
+    unchanged: tuple[FileReadBefore, ...] = ()
+    """Of each file the lines that an earlier head's review has read as they are, as `again` writes lines."""
+    note: str = ""
+    """What the report says of it."""
+
+
 class ChangeSet(Contract):
     """A whole change. `parsed[i]` is the state in which parsing left `files[i]`."""
 
@@ -75,6 +102,8 @@ class ChangeSet(Contract):
     head_sha: str | None = None
     files: tuple[FileChange, ...] = ()
     parsed: tuple[ParsedFile, ...] = ()
+    read_before: ReadBefore | None = None
+    """None for the first head of a change, and where nothing is known of earlier ones."""
 
     @model_validator(mode="after")
     def _each_file_has_one_state(self) -> Self:

@@ -34,6 +34,8 @@ class Reading(Contract):
     """Programs that understand the language of the file."""
     scans: tuple[str, ...] = ()
     """Programs that look at plain lines of any language, such as the search for secrets."""
+    head: str = ""
+    """The earlier head whose review has read it; empty: it was read now."""
 
 
 class PlannedFile(Contract):
@@ -61,6 +63,8 @@ class FileCoverage(Contract):
     added: Count = 0
     """Lines that the change adds to it."""
     removed: Count = 0
+    earlier: str = ""
+    """The earlier head whose review read what was not read now; empty where all was read now, or not at all."""
 
     @property
     def readers(self) -> tuple[str, ...]:
@@ -73,6 +77,7 @@ class CoverageCount(Contract):
 
     files: Count
     reviewed: Count = Field(default=0)
+    earlier: Count = Field(default=0)
     partial: Count = Field(default=0)
     scanned: Count = Field(default=0)
     removed: Count = Field(default=0)

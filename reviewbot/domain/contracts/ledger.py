@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reviewbot.domain.contracts.base import Confidence, Contract, Count, LineNumber, Severity
+from reviewbot.domain.contracts.base import SURE, Confidence, Contract, Count, LineNumber, Severity
 
 LEDGER_VERSION = 1
 """Of the stored form. What another version has written is not read, and the ledger begins anew."""
@@ -46,6 +46,9 @@ class Record(Contract):
     type: str = ""
     rule: str = ""
     severity: Severity = "warning"
+    confidence: Confidence = SURE
+    message: str = ""
+    """What the report said of it; left out first where the ledger needs room."""
     by_model: bool = True
     """Whether no program stands behind it: what a model leaves out once is not gone."""
     source: str = ""
@@ -88,6 +91,14 @@ class HeadEntry(Contract):
     at: str
     policy: str = ""
     """What decided its review but for where the change starts, see `reviewbot.publish.policy_of`."""
+    base: str = ""
+    """The commit from which its change starts; empty where it is not known what its review has read."""
+    since: str = ""
+    """The earlier head on whose review this one rests; empty where the whole change was read."""
+    files: tuple[str, ...] = ()
+    """Of a review that rests on an earlier one: the files of which models read something at this head."""
+    lacking: tuple[str, ...] = ()
+    """Files that need a review and that no model has read to the end, at this head or before."""
     new: Count = 0
     open: Count = 0
     """Those of earlier heads."""

@@ -115,6 +115,10 @@ class ReviewTask(Contract):
     failures: Count = 0
     previous_error: str = ""
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
+    of_push: bool = False
+    """Whether it is about what a push changed of a change that was read before, and about nothing else."""
+    dependents: str = ""
+    """Of a task on what a push changed: code outside of the change that uses it. Data like the code."""
 
     @property
     def slices(self) -> tuple[Payload, ...]:
@@ -165,6 +169,10 @@ class Plan(Contract):
     unlooked: tuple[SkippedWorkers, ...] = ()
     notes: tuple[str, ...] = ()
     """What settings say of single workers, and what else a reader of the plan should know of them."""
+    read_before: tuple[Reading, ...] = ()
+    """What reviews of earlier heads have read of the change, and no task reads again with a model."""
+    scope: str = ""
+    """Whether all of the change is read or what a push changed, and why; empty for a first review."""
 
     @model_validator(mode="after")
     def _tasks_form_a_graph(self) -> Self:

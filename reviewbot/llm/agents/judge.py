@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from reviewbot.domain.contracts import (
     SEVERITY_ORDER,
@@ -21,6 +22,7 @@ from reviewbot.domain.contracts import (
     Finding,
     Payload,
     Plan,
+    ReadBefore,
     Review,
     Severity,
     Suppression,
@@ -49,6 +51,7 @@ from reviewbot.review.combine.dedupe import Merged, merge
 from reviewbot.review.combine.suppression import FindingKey, configured_severities
 from reviewbot.review.combine.synthesizer import ReviewFacts, build_review, findings_of
 from reviewbot.review.combine.visibility import Rules, SortedFindings, sort_findings
+from reviewbot.review.plan.read_again import covers_line
 from reviewbot.review.verify.verifier import by_programs_alone
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count
@@ -95,6 +98,19 @@ class ConversingModel:
         return ToolAnswer(wish.call_id, result.text, result.failed)
 
 
+class _Round(NamedTuple):
+    """What the requests of one review have in common."""
+
+    slices: Sequence[Payload]
+    notes: list[str]
+    before: ReadBefore
+
+    def is_late(self, finding: Finding, ruling: JudgeRuling) -> bool:
+        """Whether a claim is critical, and about changed lines that an earlier head's review has read as they are."""
+        known = next((each.again for each in self.before.unchanged if each.path == finding.path), ())
+        return "critical" in (finding.severity, ruling.severity) and covers_line(known, finding.line)
+
+
 @dataclass(frozen=True)
 class JudgingSynthesizer:
     """Build one for a run."""
@@ -130,7 +146,7 @@ class JudgingSynthesizer:
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.findings)]
         claims = self._claims(defects) if self.judging else []
         slices = tuple(dict.fromkeys(payload for task in plan.tasks for payload in task.slices))
-        rulings = await self._rulings(claims, slices, notes)
+        rulings = await self._rulings(claims, _Round(slices, notes, change.read_before or ReadBefore()))
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
@@ -194,29 +210,31 @@ class JudgingSynthesizer:
         single = [ruled(finding) for name, finding in by_handle.items() if name not in apart]
         return sort_findings([*single, *freed], conflicts, self.rules)
 
-    async def _rulings(
-        self, claims: Sequence[NamedClaim], slices: Sequence[Payload], notes: list[str]
-    ) -> dict[str, JudgeRuling]:
-        """By handle; a claim that was not ruled on is in none."""
+    async def _rulings(self, claims: Sequence[NamedClaim], asking: _Round) -> dict[str, JudgeRuling]:
+        """By handle; a claim that was not ruled on is in none.
+
+        A critical claim is asked about once more where the first ruling is not sure, or where it is about code that an
+        earlier head's review has read: what is found so late has to pass twice.
+        """
         judged = claims[:MAX_JUDGED]
         prefixes = await in_thread(lambda: {each.handle: self._prefix_of(each) for each in judged})
         batches = enumerate(_batches(judged, prefixes), 1)
-        answers = await asyncio.gather(
-            *(self._rule(each, prefixes, slices, f"batch {n}", notes) for n, each in batches)
-        )
+        answers = await asyncio.gather(*(self._rule(each, prefixes, asking, f"batch {n}") for n, each in batches))
         found = {handle: ruling for answer in answers for handle, ruling in answer.items()}
-        again = [each for each in judged if each.handle in found and _is_unsure(each.finding, found[each.handle])]
+        ruled = [each for each in judged if each.handle in found]
+        late = {each.handle for each in ruled if asking.is_late(each.finding, found[each.handle])}
+        again = [each for each in ruled if each.handle in late or _is_unsure(each.finding, found[each.handle])]
         earlier = {each.handle: found[each.handle].reason for each in again}
         answers = await asyncio.gather(
             *(
-                self._rule(each, prefixes, slices, f"critical again {n}", notes, earlier)
+                self._rule(each, prefixes, asking, f"critical again {n}", earlier)
                 for n, each in enumerate(_batches(again[:BATCH], prefixes), 1)
             )
         )
-        for answer in answers:
-            found |= answer
+        second = {handle: ruling for answer in answers for handle, ruling in answer.items()}
+        found |= second | {handle: _weaker(found[handle], second.get(handle)) for handle in late}
         if len(claims) > MAX_JUDGED:
-            notes.append(unjudged_note(len(claims) - MAX_JUDGED, "there were too many"))
+            asking.notes.append(unjudged_note(len(claims) - MAX_JUDGED, "there were too many"))
         return found
 
     def _prefix_of(self, claim: NamedClaim) -> SharedPrefix:
@@ -226,9 +244,8 @@ class JudgingSynthesizer:
         self,
         claims: Sequence[NamedClaim],
         prefixes: Mapping[str, SharedPrefix],
-        slices: Sequence[Payload],
+        asking: _Round,
         subject: str,
-        notes: list[str],
         earlier: Mapping[str, str] = NOTHING,
     ) -> dict[str, JudgeRuling]:
         """The rulings of one request; empty where it failed, which is noted. `earlier`: reasons, by handle."""
@@ -238,9 +255,10 @@ class JudgingSynthesizer:
         def question() -> ModelRequest:
             """Reading proofs may block."""
             proofs = (proof for each in claims for proof in each.finding.proof)
-            code = () if prefix.is_whole else proof_excerpts(proofs, slices, self.lines_of)
+            code = () if prefix.is_whole else proof_excerpts(proofs, asking.slices, self.lines_of)
+            words = {"earlier": before, "said": asking.before.claims}
             return judge_request(
-                prefix, claims, code, self.prompt, self.bounds, mask=self.mask, subject=subject, earlier=before
+                prefix, claims, code, self.prompt, self.bounds, mask=self.mask, subject=subject, **words
             )
 
         try:
@@ -249,7 +267,7 @@ class JudgingSynthesizer:
             answer = read_answer(reply, ReviewAnswer)
         except Exception as error:  # noqa: BLE001 - a judge is an extra: no fault in it may cost what was found
             why = next((text for kind, text in NO_ANSWER.items() if isinstance(error, kind)), UNUSABLE)
-            notes.append(unjudged_note(len(claims), why))
+            asking.notes.append(unjudged_note(len(claims), why))
             self.trace.record("judge_failed", subject=subject, error=type(error).__name__, reason=why)
             return {}
         asked = {claim.handle: claim.finding for claim in claims}
@@ -280,6 +298,13 @@ def _batches(claims: Sequence[NamedClaim], prefixes: Mapping[str, SharedPrefix])
 def unjudged_note(number: int, why: str) -> str:
     """What a report says of claims on which no judge ruled."""
     return f"{with_count(number, 'claim')} of models without a judge's ruling: {why}"
+
+
+def _weaker(first: JudgeRuling, second: JudgeRuling | None) -> JudgeRuling:
+    """The ruling on a claim that has to pass twice: the one that believes it less. Without a second it is not sure."""
+    if second is None:
+        return first.model_copy(update={"confidence": min(first.confidence, SURE - 1)})
+    return min(first, second, key=lambda ruling: ruling.confidence)
 
 
 def _is_unsure(finding: Finding, ruling: JudgeRuling) -> bool:

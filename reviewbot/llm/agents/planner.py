@@ -151,6 +151,8 @@ class ModelPlanner:
         """Why no model is asked, or None."""
         if len(context.of_models) < MIN_TASKS:
             return "the routed plan has nothing to split or to order"
+        if context.routed.read_before:
+            return "what a push changed is read by rules: an earlier head's review has read the rest"
         read = [file for file in change.files if file.path in context.slices]
         if len(read) > MAX_FILES:
             return f"{with_count(len(read), 'file')}, and a planner model is given at most {MAX_FILES}"

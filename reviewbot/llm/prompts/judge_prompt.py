@@ -62,6 +62,10 @@ def _with_cuts(kept: Sequence[int], rows: Sequence[str]) -> str:
     return "\n".join([*parts, CUT] if parts and before < len(rows) - 1 else parts)
 
 
+SAID = (
+    "Findings of earlier reviews of this change, with their states. A claim that says one of them again is as true as "
+    "its code shows now; advice that contradicts one is worth little"
+)
 NO_TOOLS = Bounds(tool_turns=0)
 MAX_QUOTE = 1_500
 """Characters of a claim's quote, of its suggestion, and of the quote of each proof."""
@@ -87,6 +91,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     mask: Callable[[str], str] = redact,
     subject: str,
     earlier: str = "",
+    said: str = "",
 ) -> ModelRequest:
     """One batch.
 
@@ -98,11 +103,14 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
         bounds: what may be looked up, where the prefix has tools.
         mask: a text with masked secrets.
         subject: the name of the request in trace and journal.
+        said: what reviews of earlier heads said about these files, with the states of that.
         earlier: what was ruled of these claims before, where they are asked about once more.
     """
     parts = [prompt.strip()]
     parts += [f"Code around proofs:\n{fence_text('code', text)}" for text in code]
     parts += [_claim(each, mask) for each in claims]
+    if said:
+        parts.append(f"{SAID}:\n{fence_text('said', mask(said))}")
     if earlier:
         parts.append(f"Ruled before, and asked again because it decides:\n{fence_text('ruling', earlier)}")
     handles = ", ".join(each.handle for each in claims)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.context.conventions import conventions
-from reviewbot.diff.rows import hunk_rows
+from reviewbot.diff.rows import SEPARATOR, hunk_rows
 from reviewbot.domain.contracts import FileChange
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
 from reviewbot.llm.prompts.reader_prompt import ReaderContext
 from reviewbot.llm.prompts.repository_map import repository_map
 from reviewbot.llm.tools.view import RepositoryView
+from reviewbot.review.plan.name_uses import definitions_of_hunk
 
 MAX_CONVENTIONS = 16_000
 """Characters of all rules of the house: about 4,000 tokens."""
@@ -20,6 +21,8 @@ MAX_DELETED = 12_000
 """Characters of all deleted files together: what they did may now be done nowhere."""
 MAX_OTHERS = 300
 """Other files of the change that are named."""
+MAX_DEFINED = 12
+"""Names of one of them."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,16 @@ class ReaderContextBuilder:
         in_change: dict[str, list[range]] = {path: [] for path in paths}
         for payload in slices:
             in_change[payload.file_path] += [new_lines(rows) for rows in hunk_views(payload)]
-        repository = repository_map(self.view, in_change)
+        # Of a change that was read before, a reader is shown what is new: the rest of the repository it can look up.
+        again = orders[0].task.of_push
+        repository = repository_map(self.view, in_change, may_be_whole=not again)
         return ReaderContext(
             title=self.mask(orders[0].title),
             description=self.mask(orders[0].description),
             change=self.mask(change_view(slices, self.view.lines_or_none, whole_files=repository.whole)),
             deleted=self.mask(self._deleted()),
-            other_parts=self._others(paths),
+            other_parts=self._others(paths, with_names=again),
+            dependents=self.mask(orders[0].task.dependents),
             conventions=self.mask(_rules(orders[0], paths)),
             repository=repository.text,
             is_whole=repository.whole,
@@ -63,11 +69,21 @@ class ReaderContextBuilder:
             texts.append(f"### {file.path}\n{removed if left >= 0 else '[too long to be shown]'}")
         return "\n\n".join(texts)
 
-    def _others(self, paths: Sequence[str]) -> str:
+    def _others(self, paths: Sequence[str], *, with_names: bool) -> str:
+        """The map of what is not shown: files, and where their hunks were read before, what these define."""
         others = [file for file in self.files if file.path not in paths and file.status != "deleted"]
-        named = [f"{file.path} ({file.status}, +{file.added} -{file.removed})" for file in others[:MAX_OTHERS]]
+        named = [
+            f"{file.path} ({file.status}, +{file.added} -{file.removed})" + (_defines(file) if with_names else "")
+            for file in others[:MAX_OTHERS]
+        ]
         more = [f"and {len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
         return "\n".join([*named, *more])
+
+
+def _defines(file: FileChange) -> str:
+    hunks = (f"{SEPARATOR} {hunk.heading}\n{hunk.body}" for hunk in file.hunks)
+    names = dict.fromkeys(name for text in hunks for name, changed in definitions_of_hunk(text) if changed)
+    return f": {', '.join(list(names)[:MAX_DEFINED])}" if names else ""
 
 
 def _rules(order: WorkOrder, paths: Sequence[str]) -> str:

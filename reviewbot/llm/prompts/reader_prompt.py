@@ -21,6 +21,10 @@ from reviewbot.llm.prompts.delimiters import RULE, fence_text
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
+PUSHED = (
+    "Earlier parts of this change were reviewed before; you are shown what was pushed since, and what depends on it"
+)
+DEPENDENTS = "Code outside of the change that uses what was pushed; a defect there is quoted at the line that causes it"
 HITS = "Results of analyzers on the changed lines, each with a handle"
 MAX_FINDING_CHARS = 400
 """Of each finding of a task that this one waited for."""
@@ -38,6 +42,8 @@ class ReaderContext:
     """The old text of files that the change deletes, as far as there is room."""
     other_parts: str = ""
     """The other files of the change, which are not shown."""
+    dependents: str = ""
+    """Code outside of the change that uses what a push changed."""
     conventions: str = ""
     repository: str = ""
     is_whole: bool = False
@@ -73,7 +79,8 @@ def shared_prefix(shared: ReaderContext, system: str, tools: tuple[OfferedTool, 
     """The prefix of the conversations that are shown this context. Nothing is looked up where everything is shown."""
     return SharedPrefix(
         tier=tier,
-        system=(Text(f"{system.strip()}\n\n{RULE}"),),
+        # Of its own in the cache: the next review, such as that of a push, begins in the same way.
+        system=(Text(f"{system.strip()}\n\n{RULE}", cached=True),),
         tools=() if shared.is_whole else tools,
         shown=(Text(_shared(shared), cached=True),),
         is_whole=shared.is_whole,
@@ -97,6 +104,7 @@ def _shared(shared: ReaderContext) -> str:
         ("The repository", "repository", shared.repository),
         ("Other files of the change, not shown", "others", shared.other_parts),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
+        (DEPENDENTS, "dependents", shared.dependents),
         (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
     )
     return "\n\n".join(

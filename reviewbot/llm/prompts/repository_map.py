@@ -26,7 +26,9 @@ class RepositoryMap(NamedTuple):
     whole: bool = False
 
 
-def repository_map(view: RepositoryView, in_change: Mapping[str, Sequence[range]]) -> RepositoryMap:
+def repository_map(
+    view: RepositoryView, in_change: Mapping[str, Sequence[range]], *, may_be_whole: bool = True
+) -> RepositoryMap:
     """The map; where the tree is not at hand, its text says so.
 
     `in_change`: for each changed file of the part, the lines of the new side that its hunks show. Of a small repository
@@ -35,9 +37,9 @@ def repository_map(view: RepositoryView, in_change: Mapping[str, Sequence[range]
     files = view.files
     if files is None:
         return RepositoryMap(ABSENT)
-    if len(files) <= WHOLE_FILES and (whole := _whole(view, files, in_change)):
+    if may_be_whole and len(files) <= WHOLE_FILES and (whole := _whole(view, files, in_change)):
         return RepositoryMap(whole, whole=True)
-    if len(files) <= MAX_LISTED:
+    if may_be_whole and len(files) <= MAX_LISTED:
         return RepositoryMap("Files after the change:\n" + "\n".join(sorted(files)))
     return RepositoryMap(_outline(files, in_change))
 

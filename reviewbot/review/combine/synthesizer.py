@@ -187,7 +187,7 @@ def build_review(
         human=tuple(human),
         coverage=tuple(coverage),
         unlooked=plan.unlooked,
-        notes=(*facts.notes, *seam_notes(plan, settled)),
+        notes=(*facts.notes, *((plan.scope,) if plan.scope else ()), *seam_notes(plan, settled)),
         workers=rows,
         usage=total(row.usage for row in rows),
         effort=plan.effort,

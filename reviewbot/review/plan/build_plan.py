@@ -33,6 +33,8 @@ def plan_of(proposed: ProposedPlan, context: PlanContext) -> Plan:
         origin="model",
         reason=f"planned by a model: {one_line(proposed.reason)}",
         files=context.routed.files,
+        read_before=context.routed.read_before,
+        scope=context.routed.scope,
         unlooked=context.routed.unlooked,
     )
 

@@ -79,7 +79,7 @@ def name_uses(slices: Sequence[Payload]) -> list[NameUse]:
     ]
     definitions: defaultdict[str, list[tuple[HunkRef, bool]]] = defaultdict(list)
     for ref, text in hunks:
-        for name, changed in dict(_definitions(text)).items():
+        for name, changed in dict(definitions_of_hunk(text)).items():
             definitions[name].append((ref, changed))
     definers = {name: {slices[ref.at].file_path for ref, _ in found} for name, found in definitions.items()}
     known = {name for name, paths in definers.items() if len(paths) <= MAX_DEFINERS}
@@ -96,7 +96,7 @@ def name_uses(slices: Sequence[Payload]) -> list[NameUse]:
     ]
 
 
-def _definitions(hunk: str) -> Iterator[tuple[str, bool]]:
+def definitions_of_hunk(hunk: str) -> Iterator[tuple[str, bool]]:
     """Yield the names that a hunk or its heading defines; whether on a changed line comes last for each name."""
     found: list[tuple[str, bool]] = []
     for match in _DEFINITION.finditer(hunk):

@@ -29,6 +29,7 @@ from reviewbot.domain.contracts import (
 from reviewbot.domain.ports import TaskResult, WorkerSet
 from reviewbot.review.plan.affinity import FileShape, links_between, modules_in
 from reviewbot.review.plan.parts import parts_of
+from reviewbot.review.plan.read_again import divide_all
 from reviewbot.review.plan.routing import HasConventions, Readers, is_plain, route, unread_note
 from reviewbot.review.plan.slices import Slice, changed_lines, payloads
 from reviewbot.review.plan.triage import MAX_FILES, Triage, TriageRules, declares_nothing, looks_generated, triage
@@ -120,11 +121,15 @@ class _Routed(NamedTuple):
 def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: Head, limits: PlanLimits) -> Plan:
     """Route every readable file to the workers whose card applies to it."""
     sorted_files = triage(change, TriageRules(limits.ignore, limits.paths, limits.declared, limits.max_files))
-    choose = _chooser(sorted_files.read, limits) if limits.ask_models else _choose_programs
+    divided = divide_all(change, sorted_files.read)
+    now = [each.now for each in divided if each.now is not None]
+    choose = _chooser(now, limits) if limits.ask_models else _choose_programs
+    spare = _sparer(limits)
     routed: list[_Routed] = []
+    spared: list[_Routed] = []
     unlooked: list[SkippedWorkers] = []
     used: Counter[str] = Counter()
-    for file in sorted_files.read:
+    for file, parts in zip(sorted_files.read, divided, strict=True):
         cards, missed = _for_file(file, worker_set, covers, limits)
         unlooked += missed
         names = [name for name in (file.path, file.old_path) if name is not None]
@@ -132,12 +137,16 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
         if kept_back:
             unlooked.append(SkippedWorkers(path=file.path, workers=tuple(card.name for card in cards), reason=WITHHELD))
         whole = head(file.path)
-        slices = _named(file, payloads(file, whole, limits.chunk_lines), used)
-        readers = Readers((), tuple(cards)) if kept_back else choose(file, cards)
-        shown = "\n".join(each.payload.code for each in slices) if whole is None else whole
-        imports = modules_in(shown, file.language) if limits.part_lines else ()
-        routed.append(_Routed(file, slices, readers, imports))
-    tasks = [task for group in _grouped(routed, limits.part_lines) for task in _tasks_of(group)]
+        for part, found, readers in ((parts.now, routed, choose), (parts.before, spared, spare)):
+            if part is None:
+                continue
+            slices = _named(part, payloads(part, whole, limits.chunk_lines), used)
+            shown = "\n".join(each.payload.code for each in slices) if whole is None else whole
+            imports = modules_in(shown, file.language) if limits.part_lines else ()
+            mine = Readers((), tuple(cards)) if kept_back else readers(part, cards)
+            found.append(_Routed(part, slices, mine, imports))
+    groups = (*_grouped(routed, limits.part_lines), *_grouped(spared, limits.part_lines))
+    tasks = [_with_dependents(task, change) for group in groups for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, worker_set, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {with_count(len(change.files), 'file')}",
@@ -146,6 +155,8 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
         + (unread_note((each.file, each.readers) for each in routed) if limits.ask_models else ""),
         files=sorted_files.files,
         unlooked=tuple(unlooked),
+        read_before=tuple(reading for each in divided for reading in each.reading),
+        scope=change.read_before.note if change.read_before else "",
     )
 
 
@@ -201,6 +212,24 @@ def _chooser(read: Sequence[FileChange], limits: PlanLimits) -> Callable[[FileCh
         return Readers(models, tuple(able))
 
     return choose
+
+
+def _sparer(limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], Readers]:
+    """Whose programs run on what an earlier head's review has read; no model reads it."""
+
+    def spare(file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
+        handed = [card for card in cards if file.path in limits.handed_in.get(card.name, ())]
+        return Readers((), tuple(card for card in cards if card in handed or limits.programs(card, file.language)))
+
+    return spare
+
+
+def _with_dependents(task: ReviewTask, change: ChangeSet) -> ReviewTask:
+    """A task that asks a model, with the code that depends on what it reads."""
+    before = change.read_before
+    if task.programs_only or before is None or not before.head:
+        return task
+    return task.model_copy(update={"of_push": True, "dependents": before.dependents})
 
 
 def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:

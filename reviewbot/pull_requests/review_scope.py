@@ -1,0 +1,70 @@
+"""Find out what of a pull request's change its models have to read: what was pushed since the last review, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from reviewbot.context.dependents import changed_names, dependents_of
+from reviewbot.domain.contracts import ChangeSet, ReadBefore
+from reviewbot.domain.contracts.ledger import Ledger
+from reviewbot.domain.errors import HostError
+from reviewbot.domain.ports import Snapshot
+from reviewbot.hosts.base import CodeHost, PullRequest
+from reviewbot.memory.rounds import (
+    Scope,
+    claims_about,
+    files_read_before,
+    scope_note,
+    shown_rows,
+    with_lines,
+)
+
+MODELS = "models"
+"""The engine whose readers cost something: programs look at the whole change each time."""
+
+_SHORT_SHA = 10
+
+
+class Known(NamedTuple):
+    """What the scope of a review is found with."""
+
+    ledger: Ledger
+    change: ChangeSet
+    snapshot: Snapshot
+    is_withheld: Callable[[str], bool]
+    """Whether no model is shown a file."""
+
+
+def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -> ReadBefore | None:
+    """How the change is read; None at its first head. Blocks; what the host does not tell leads to a full review."""
+    entry, change, text = scope.entry, known.change, known.snapshot.head
+    if entry is None:
+        return _in_full(scope.why_full) if scope.why_full else None
+    name = entry.head[:_SHORT_SHA]
+    try:
+        push = host.push(pull, entry.head)
+    except HostError as error:
+        return _in_full(f"what was pushed since {name} could not be read: {error}")
+    if push is None:
+        return _in_full(f"{name}, which was reviewed, is not in the history of this head (a forced push)")
+    files = files_read_before(known.ledger, entry, change, push.change, text)
+    shown = shown_rows(change, files)
+
+    def is_read(path: str, line: int) -> bool:
+        return line in shown.get(path, ()) or known.is_withheld(path)
+
+    uses = dependents_of(changed_names(push.change, text), change, known.snapshot, is_read)
+    files = with_lines(files, uses.in_change, change, text)
+    again = {file.path for file in change.files} - {each.path for each in files if not each.again}
+    return ReadBefore(
+        head=entry.head,
+        files=files,
+        dependents=uses.excerpts,
+        claims=claims_about(known.ledger, again),
+        note=scope_note(entry, change, files, uses.places),
+    )
+
+
+def _in_full(why: str) -> ReadBefore:
+    return ReadBefore(note=f"The whole change was read: {why}")
