@@ -22,6 +22,8 @@ TABLES: Mapping[str, str] = {
     "go": "patterns_go",
     "java": "patterns_java",
     "ruby": "patterns_ruby",
+    "kotlin": "patterns_kotlin",
+    "rust": "patterns_rust",
     "csharp": "patterns_csharp",
     "php": "patterns_php",
 }

@@ -201,7 +201,7 @@ HOSTILE = {
 
 @pytest.mark.slow  # each may take the five seconds of its bound
 @pytest.mark.parametrize("name", sorted(HOSTILE))
-@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php"])
+@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php", "App.kt", "app.rs"])
 def test_hostile_text_costs_bounded_time(name: str, path: str) -> None:
     began = time.process_time()
 
@@ -217,7 +217,7 @@ def test_code_that_is_nested_too_deeply_is_a_gap() -> None:
     assert report.gap.reason == "timeout"
 
 
-@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php"])
+@pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php", "App.kt", "app.rs"])
 def test_an_error_with_very_many_parts_is_a_gap_and_no_query_goes_over_it(path: str) -> None:
     began = time.process_time()
     report = run(added(path, OPENING.get(path, "") + "{" * (MAX_CHARS - 10)))
