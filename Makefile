@@ -85,6 +85,7 @@ bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/analyzers.py $(LARGE) $(HUGE)
 	$(BIN)/python benchmarks/webhook_ack.py
 	$(BIN)/python benchmarks/app_capacity.py
+	$(BIN)/python -m benchmarks.pages
 
 second: $(VENV)/dev  ## a second offline review against the first, on the last commits and on labelled changes
 	$(BIN)/python benchmarks/second_review.py --shared $(SHARED)
@@ -101,12 +102,13 @@ estimate: $(VENV)/dev  ## what --estimate says of the labelled cases beside the 
 limits: $(VENV)/dev  ## long: peak memory and time of ten hostile changes, into docs/operations.md
 	$(BIN)/python benchmarks/limits.py --write docs/operations.md
 
-browser: $(VENV)/dev  ## /setup and the HTML report in a real browser; installs playwright, and Debian's chromium where there is none
+browser: $(VENV)/dev  ## /setup, the pages and the HTML report in a real browser; installs playwright, and Debian's chromium where there is none
 	@command -v chromium > /dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
 	  || { echo "there is no chromium, and apt-get cannot install it: install it, or run as root"; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
 	$(BIN)/python -m tests.browser_setup
 	$(BIN)/python -m tests.browser_report
+	$(BIN)/python -m tests.browser_pages
 
 perf: $(VENV)/dev  ## long: wall, tokens and memory of reviews with a fake model, into docs/performance.md
 	$(BIN)/python benchmarks/performance.py --measure $(SHARED)/perf/measure.py --write docs/performance.md

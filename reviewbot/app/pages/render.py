@@ -8,9 +8,11 @@ from typing import Final
 
 from flask import Response
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
 
 from reviewbot.app.pages.parts import Viewer
 from reviewbot.report.costs import seconds
+from reviewbot.report.html.elements import prose
 from reviewbot.report.text import visible
 from reviewbot.tables import packaged_text
 from reviewbot.wording import with_count
@@ -83,6 +85,11 @@ def _shown(value: object) -> object:
     return visible(value) if type(value) is str else value
 
 
+def _prose(text: str) -> Markup:
+    """One line in which code spans are shown as code; everything in it is escaped."""
+    return Markup(prose(text))  # noqa: S704 - the markup is made there, and of nothing else
+
+
 _TEMPLATES = Environment(
     loader=FunctionLoader(lambda name: packaged_text(f"pages/{name}")),
     autoescape=True,
@@ -99,4 +106,5 @@ _TEMPLATES.filters.update(
     age=age,
     with_count=with_count,
     ms=seconds,
+    prose=_prose,
 )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from reviewbot.delivery.explain_place import explained_run
 from reviewbot.domain.errors import ReviewbotError
-from reviewbot.report.costs import Cost, bill
+from reviewbot.report.costs import Cost, bill, seconds
 from reviewbot.report.explain import Outcome, outcomes
 from reviewbot.report.timeline import Timeline, TimelineRow, timeline_of
 from reviewbot.review.trace import Event, read_trace
+from reviewbot.wording import with_count
 
 MAX_STEPS: Final = 400
 """Steps of a timeline that a page shows; the trace has all of them."""
@@ -20,6 +21,8 @@ MAX_OUTCOMES: Final = 300
 """Findings that a page explains."""
 
 MAX_LANES: Final = 40
+MAX_LEVELS: Final = 4
+MIN_BAR: Final = 3
 WIDTH: Final = 1_000
 """Of a lane, in units of its picture."""
 
@@ -31,16 +34,18 @@ class Bar(NamedTuple):
     width: int
     kind: str
     """"task", "call" or "failed"."""
+    level: int
+    """Bars that overlap stand below each other."""
 
 
 class Lane(NamedTuple):
     """What one worker or role did."""
 
     who: str
-    steps: int
-    busy_ms: int
-    """The sum of its calls, or of its tasks where it made no call."""
+    words: str
+    """How many steps, and how long its calls took together, or its tasks where it made no call."""
     bars: tuple[Bar, ...]
+    levels: int
 
 
 class RunView(NamedTuple):
@@ -91,7 +96,7 @@ def _with_findings(view: RunView, events: Sequence[Event]) -> RunView:
     )
 
 
-def _lanes(timeline: Timeline) -> Iterable[Lane]:
+def _lanes(timeline: Timeline) -> Iterator[Lane]:
     """One lane for each worker or role, in the order in which they began."""
     rows: dict[str, list[TimelineRow]] = {}
     for row in timeline.rows:
@@ -100,12 +105,21 @@ def _lanes(timeline: Timeline) -> Iterable[Lane]:
     for who, own in rows.items():
         calls = [row for row in own if row.call]
         busy = sum(row.end_ms - row.start_ms for row in calls or own)
-        bars = dict.fromkeys(_bar(row, whole) for row in own)
-        yield Lane(who, len(own), busy, tuple(bars))
+        words = f"{with_count(len(calls or own), 'call' if calls else 'step')}, {seconds(busy)}"
+        bars = tuple(_bars(own, whole))
+        yield Lane(who, words, bars, max(bar.level for bar in bars) + 1)
 
 
-def _bar(row: TimelineRow, whole_ms: int) -> Bar:
-    x = min(WIDTH - 3, row.start_ms * WIDTH // whole_ms)
-    width = max(3, (row.end_ms - row.start_ms) * WIDTH // whole_ms)
-    kind = "failed" if row.failed else "call" if row.call else "task"
-    return Bar(x, min(width, WIDTH - x), kind)
+def _bars(rows: Iterable[TimelineRow], whole_ms: int) -> Iterator[Bar]:
+    """Each on the first level that is free; beyond `MAX_LEVELS` they share the last one. Drawn alike, they are one."""
+    ends = [0] * MAX_LEVELS
+    drawn = set()
+    for row in rows:
+        x = min(WIDTH - MIN_BAR, row.start_ms * WIDTH // whole_ms)
+        width = min(WIDTH - x, max(MIN_BAR, (row.end_ms - row.start_ms) * WIDTH // whole_ms))
+        level = next((each for each, end in enumerate(ends) if end <= x), MAX_LEVELS - 1)
+        ends[level] = max(ends[level], x + width)
+        bar = Bar(x, width, "failed" if row.failed else "call" if row.call else "task", level)
+        if bar not in drawn:
+            drawn.add(bar)
+            yield bar
