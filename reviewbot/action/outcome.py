@@ -15,7 +15,7 @@ from reviewbot.domain.contracts import Review, Verdict
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import ExitCode
 from reviewbot.hosts.registry import posted_links
-from reviewbot.report.costs import UNKNOWN, tokens
+from reviewbot.report.costs import UNKNOWN
 from reviewbot.report.formats import FORMATS
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.text import md, md_code, short_line
@@ -97,7 +97,7 @@ def outputs_of(ending: Ending, files: Mapping[str, str]) -> dict[str, str]:
         **{name: files.get(name, "") if review.verdict != "not_reviewed" else "" for name in FILES},
         "review-url": ending.posted.url,
         "cost": UNKNOWN if review.usage.unpriced_calls else f"{review.usage.cost_usd:.4f}",
-        "tokens": str(tokens(review.usage)),
+        "tokens": str(review.usage.tokens),
         "coverage": in_full(review),
     }
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Mapping
 
+from reviewbot.analyzers.core.run import understands
 from reviewbot.coverage.readings import reading_of
 from reviewbot.diff.rows import payload_rows
 from reviewbot.domain.contracts import Gap, GapReason, Metadata, Reading, ReviewTask, ToolRun, WorkerCard
@@ -31,7 +32,7 @@ class AnalyzersEngine:
 
     def covers(self, card: WorkerCard, language: str) -> bool:
         """Whether one of the card's tools understands the language."""
-        return any(name in self._tools and _understands(self._tools[name], language) for name in card.tools)
+        return any(name in self._tools and understands(self._tools[name], language) for name in card.tools)
 
     def scans(self, card: WorkerCard) -> bool:
         """Whether one of the card's tools is a scan of plain lines."""
@@ -70,7 +71,7 @@ class AnalyzersEngine:
     def _is_wanted(self, tool: Tool, task: ReviewTask) -> bool:
         if task.scans_only:
             return tool.name in self._tools and _is_scan(tool)
-        return _understands(tool, task.payload.language)
+        return understands(tool, task.payload.language)
 
     def _readings(self, order: WorkOrder, reports: Iterable[ToolReport]) -> tuple[Reading, ...]:
         """Which tools came to their end."""
@@ -84,10 +85,6 @@ class AnalyzersEngine:
 def _is_scan(tool: Tool) -> bool:
     """Whether it looks at plain lines, which is no proof that anything understood them."""
     return tool.languages is None
-
-
-def _understands(tool: Tool, language: str) -> bool:
-    return tool.languages is None or language in tool.languages
 
 
 def _folded(gaps: Iterable[Gap], order: WorkOrder) -> tuple[Gap, ...]:

@@ -41,6 +41,11 @@ _TOKENS = 1_000_000_000
 """More than any review of one change takes; a limit above it would be none."""
 
 
+Affects = Literal["task", "review", "run"]
+"""What a setting decides. task: what a worker answers; review: what is made of the answers; run: no more than whether,
+where and how fast a review is made, or how it is shown."""
+
+
 class Flag(NamedTuple):
     """A flag of the command line."""
 
@@ -75,6 +80,7 @@ class Key:
     """Whether a reviewed repository may set it. The others are the operator's machine, money and gate."""
     merge: Callable[..., Any] | None = None
     """Joins the values of two sources, with a function that names the source of an entry; None: the later one wins."""
+    affects: Affects = "review"
     overrides: str = ""
     """The key of single workers that it undoes where a weaker source has set that."""
 
@@ -117,7 +123,7 @@ class Settings:
     # fmt: off
     engine: EngineName | None = setting(
         Choice(get_args(EngineName), former=FORMER_ENGINES), default=None, flag=Flag("--engine", "E", "models"),
-        unset="the best one available",
+        unset="the best one available", affects="task",
         meaning="What does the work: models, analyzers, or scripted (answers of --script); "
         "none: models where a key is configured, else analyzers.")
     fail_on: FailOn | None = setting(
@@ -136,19 +142,19 @@ class Settings:
         meaning="How many findings are shown; the others are counted.")
     concurrency: int | None = setting(
         Number(1, 256, NOTHING), default=None, flag=Flag("--concurrency", "N", "models"),
-        unset="16 with models, else the number of processors, at least 4",
+        unset="16 with models, else the number of processors, at least 4", affects="run",
         meaning="Tasks at once, and calls of a model in flight; none: 16 calls, and a task a processor, at least 4.")
     ignore: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="nothing",
+        Globs(), default=(), repository=True, unset="nothing", affects="task",
         meaning="Globs of files that are only scanned, and not reviewed. The report names them.")
     paths: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="everything",
+        Globs(), default=(), repository=True, unset="everything", affects="task",
         meaning="Globs of the files that are reviewed; empty: all. The others are only scanned.")
     private: tuple[str, ...] = setting(
         Globs(), default=(), repository=True, unset="nothing", merge=_union,
         meaning="Globs of files that no model is shown; what one source names, no other takes back.")
     workers: tuple[str, ...] = setting(
-        Names(), default=(), flag=Flag("--worker", "NAME"), repository=_WITH_FLOOR, unset="all",
+        Names(), default=(), flag=Flag("--worker", "NAME"), repository=_WITH_FLOOR, unset="all", affects="task",
         meaning="Names of the workers to run; empty: all.")
     worker: tuple[WorkerLimit, ...] = setting(
         WorkerLimits(), default=(), repository=_LESS, unset="as each card says", merge=merge_limits,
@@ -162,10 +168,11 @@ class Settings:
         Switch(), default=False, flag=Flag("--allow-partial", group="the report"),
         meaning="End with exit code 0 also where something could not be looked at.")
     chunk_lines: int = setting(
-        Number(10, 10_000), default=400,
+        Number(10, 10_000), default=400, affects="task",
         meaning="Changed lines per slice of a file that a model reads; analyzers read whole files.")
     effort: EffortName = setting(
         Choice(get_args(EffortName), optional=False), default="standard", flag=Flag("--effort", "E", "models"),
+        affects="task",
         meaning="How much models are asked: quick (no judge), standard, or deep (a reader for each task).")
     reader_lines: int = setting(  # about 30,000 tokens with their context; of more, a model skims
         Number(50, 10_000), default=1_500,
@@ -186,10 +193,10 @@ class Settings:
         Number(1_000, _TOKENS, NOTHING), default=None, unset="no limit",
         meaning="The same for each worker; none: no limit.")
     requests_per_minute: int | None = setting(
-        Number(1, 1_000_000, NOTHING), default=None, unset="no limit",
+        Number(1, 1_000_000, NOTHING), default=None, unset="no limit", affects="run",
         meaning="Calls a minute to keep to before the provider says so; none: as fast as it goes.")
     tokens_per_minute: int | None = setting(
-        Number(1_000, _TOKENS, NOTHING), default=None, unset="no limit",
+        Number(1_000, _TOKENS, NOTHING), default=None, unset="no limit", affects="run",
         meaning="Tokens a minute to keep to; none: as fast as it goes.")
     plan_above: int = setting(
         Number(0, 1_000_000), default=1_500,
@@ -204,58 +211,60 @@ class Settings:
         Number(0, 5), default=0,
         meaning="How many workers that no card describes a model's plan may ask for.")
     provider: str | None = setting(
-        Choice(tuple(PROVIDERS)), default=None, unset=DEFAULT_PROVIDER.title,
+        Choice(tuple(PROVIDERS)), default=None, unset=DEFAULT_PROVIDER.title, affects="task",
         meaning=f"The provider of the models; none: {DEFAULT_PROVIDER.title}.")
     model_small: str | None = setting(
-        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped",
+        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped", affects="task",
         meaning="The id of the small model, which plans; none: as shipped.")
     model_medium: str | None = setting(
-        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped",
+        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped", affects="task",
         meaning="The id of the medium model; none: as shipped.")
     model_large: str | None = setting(
-        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped",
+        ShortText(_MODEL, "the id of a model"), default=None, unset="as shipped", affects="task",
         meaning="The id of the large model; none: as shipped.")
     prices: str | None = setting(
         ShortText(r"[^\x00-\x1f\x7f]{1,1000}", "the name of a TOML file"), default=None, unset="those shipped",
         meaning="A TOML file with the prices of further models; none: those shipped.")
     review_drafts: bool = setting(
-        Switch(), default=False,
+        Switch(), default=False, affects="run",
         meaning="Of the App: review drafts before they are ready.")
     review_bots: bool = setting(
-        Switch(), default=False,
+        Switch(), default=False, affects="run",
         meaning="Of the App: review pull requests of other bots.")
     only_labels: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="everything",
+        Globs(), default=(), repository=True, unset="everything", affects="run",
         meaning="Of the App: globs of labels, in any case; a pull request must have one of them; empty: none.")
     skip_labels: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="nothing",
+        Globs(), default=(), repository=True, unset="nothing", affects="run",
         meaning="Of the App: globs of labels, in any case; a pull request with one of them is not reviewed.")
     skip_titles: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="nothing",
+        Globs(), default=(), repository=True, unset="nothing", affects="run",
         meaning="Of the App: globs of titles that are not reviewed.")
     skip_authors: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="nothing",
+        Globs(), default=(), repository=True, unset="nothing", affects="run",
         meaning="Of the App: globs of logins, in any case, whose pull requests are not reviewed.")
     only_branches: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="everything",
+        Globs(), default=(), repository=True, unset="everything", affects="run",
         meaning="Of the App: globs of the base branches whose pull requests are reviewed; empty: all.")
     skip_branches: tuple[str, ...] = setting(
-        Globs(), default=(), repository=True, unset="nothing",
+        Globs(), default=(), repository=True, unset="nothing", affects="run",
         meaning="Of the App: globs of head branches that are not reviewed.")
     person_label: str | None = setting(
         ShortText(r"[^\x00-\x1f\x7f]{1,50}", "the name of a label"), default=None, repository=True, unset="none",
+        affects="run",
         meaning="Of the App: the label that is set where something needs a person; none: no label.")
     person_reviewers: str | None = setting(
         ShortText(_REVIEWERS, "logins, or team:NAME, separated by commas"), default=None, repository=True, unset="none",
+        affects="run",
         meaning="Of the App: the people asked to review then, as logins or team:NAME; none: no request.")
     inline: int = setting(  # more comments at lines hide each other, and the body has every finding anyway
-        Number(0, 10, OFF, 0), default=10, repository=True,
+        Number(0, 10, OFF, 0), default=10, repository=True, affects="run",
         meaning="How many findings a published review repeats at their lines; off: none.")
     request_changes: bool = setting(
-        Switch(), default=False,
+        Switch(), default=False, affects="run",
         meaning="Let a published review ask for changes where the gate is closed, in place of commenting.")
     check: bool = setting(
-        Switch(), default=True,
+        Switch(), default=True, affects="run",
         meaning="Put a check run beside a published review.")
     # fmt: on
     origin: Mapping[str, str] = field(default_factory=dict, compare=False)

@@ -21,13 +21,6 @@ from reviewbot.report.findings.links import SourceLinks
 Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""
 
-_NO_PART = frozenset(
-    {"concurrency", "requests_per_minute", "tokens_per_minute", "inline", "request_changes", "check"}
-    | {"review_drafts", "review_bots", "only_labels", "skip_labels", "skip_titles", "skip_authors"}
-    | {"only_branches", "skip_branches", "person_label", "person_reviewers"}
-)
-"""Settings that decide whether, where and how fast a review is made, or how it is shown, and not what it says."""
-
 _POLICY_DIGITS = 32
 
 
@@ -96,7 +89,7 @@ def policy_of(settings: Settings, worker_set: WorkerSet, engine: str, start: str
 
     `start` is the commit from which the change starts: under another base branch a head is another change.
     """
-    chosen = {name: key.kind.write(getattr(settings, name)) for name, key in KEYS.items() if name not in _NO_PART}
+    chosen = {name: key.kind.write(getattr(settings, name)) for name, key in KEYS.items() if key.affects != "run"}
     cards = sorted((card.model_dump_json(), worker_set.prompts[card.name]) for card in worker_set.cards)
     data = json.dumps([__version__, engine, chosen, cards, start], sort_keys=True)
     return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:_POLICY_DIGITS]

@@ -129,7 +129,7 @@ def _cost(who: str, usage: Usage, row: WorkerUsage | None) -> Cost:
 
 def anomalies(workers: Sequence[WorkerUsage]) -> list[str]:
     """What is unusual in a bill: each worker that took far more tokens than the others, in one line."""
-    spent = {row.worker: tokens(row.usage) for row in workers if row.worker not in ROLES and tokens(row.usage)}
+    spent = {row.worker: row.usage.tokens for row in workers if row.worker not in ROLES and row.usage.tokens}
     if len(spent) < MIN_WORKERS:
         return []
     usual = median(spent.values())
@@ -138,11 +138,6 @@ def anomalies(workers: Sequence[WorkerUsage]) -> list[str]:
         for worker, count in spent.items()
         if count > UNUSUAL * usual
     ]
-
-
-def tokens(usage: Usage) -> int:
-    """All of them, read or written, from a cache or not."""
-    return usage.input_tokens + usage.cached_tokens + usage.cache_write_tokens + usage.output_tokens
 
 
 def in_words(cost: Cost) -> str:

@@ -231,10 +231,8 @@ def _load_workers(subject: Subject, settings: Settings, inputs: RunInputs) -> Wo
 
 
 def _identity(context: BuildContext, settings: Settings, given: RunInputs, parts: tuple[str, ...]) -> str:
-    """What a model answers depends on which one it is; what was asked is in each task's own key."""
-    asked = (settings.provider, settings.model_small, settings.model_medium, settings.model_large, settings.effort)
     words = (context.subject.change.title, context.subject.change.description)
-    extra = (*parts, *digests(given.results), repr(asked), repr(words))
+    extra = (*parts, *digests(given.results), repr(words))
     return run_id(context.subject, context.worker_set, settings, given.script, extra=extra)
 
 

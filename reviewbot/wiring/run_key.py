@@ -10,6 +10,7 @@ from pathlib import Path
 
 from reviewbot import __version__
 from reviewbot.config import Settings
+from reviewbot.config.settings import KEYS
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.wiring.change_sources import Subject
@@ -30,11 +31,10 @@ def run_id(
         metadata.version("ruff"),
         *extra,
         subject.digest,
-        str(settings.engine),
-        str(settings.chunk_lines),
-        repr((settings.ignore, settings.paths)),
+        # What a model answers depends on which one it is; what it was asked is in each task's own key.
+        repr({name: getattr(settings, name) for name, key in KEYS.items() if key.affects == "task"}),
+        "" if script is None else hashlib.sha256(read_script(script)).hexdigest(),
     ]
-    parts += [repr(settings.workers), "" if script is None else hashlib.sha256(read_script(script)).hexdigest()]
     for card in worker_set.cards:
         parts += [card.model_dump_json(exclude={"threshold"}), worker_set.prompts[card.name]]
     for part in parts:

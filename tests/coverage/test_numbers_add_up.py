@@ -43,7 +43,6 @@ from reviewbot.publish.check_run import check_of
 from reviewbot.report.annotations import render_annotations
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import is_plainly_clean, render_markdown
-from reviewbot.report.sarif.log import render_sarif
 from reviewbot.report.terminal import render_terminal
 from reviewbot.review.combine.synthesizer import RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
@@ -55,6 +54,7 @@ from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from tests.conftest import RecordingClock
 from tests.publishing import SIGNER, an_order
+from tests.sarif_log import render_sarif
 
 # --- changes
 

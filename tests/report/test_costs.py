@@ -19,7 +19,6 @@ from reviewbot.report.costs import (
     in_words,
     seconds,
     speed_up,
-    tokens,
 )
 from reviewbot.report.terminal import render_terminal
 from tests.make import MakeReview
@@ -165,7 +164,7 @@ def test_what_is_usual_is_not_named(rows: list[WorkerUsage]) -> None:
 def test_fewer_than_half_of_the_workers_are_unusual(counts: list[int]) -> None:
     rows = [used(f"w{n}", count) for n, count in enumerate(counts)]
 
-    assert len(anomalies(rows)) <= len([row for row in rows if tokens(row.usage)]) // 2
+    assert len(anomalies(rows)) <= len([row for row in rows if row.usage.tokens]) // 2
 
 
 @pytest.mark.parametrize("width", [20, 60, 120])

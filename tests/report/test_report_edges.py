@@ -21,8 +21,8 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.report.annotations import PER_LEVEL, render_annotations
 from reviewbot.report.markdown.comment import render_markdown
-from reviewbot.report.sarif.log import render_sarif
 from tests.make import MakeFinding, MakeReview
+from tests.sarif_log import render_sarif
 
 BARE = {"evidence": "", "trigger": "", "suggestion": ""}
 

@@ -20,8 +20,9 @@ from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import Conflict, Gap, HumanItem, Review, SkippedWorkers, Withheld
 from reviewbot.memory.fingerprints import SCHEME, of_review
 from reviewbot.report.sarif import log
-from reviewbot.report.sarif.log import MAX_RESULTS, render_sarif
+from reviewbot.report.sarif.log import MAX_RESULTS
 from tests.make import MakeFinding, MakeReview
+from tests.sarif_log import render_sarif
 
 SCHEMA = Path(__file__).parents[1] / "data" / "sarif" / "sarif-schema-2.1.0.json"
 

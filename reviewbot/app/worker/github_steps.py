@@ -47,7 +47,6 @@ from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.pull_requests.review import Reviewed as Made
-from reviewbot.report.costs import tokens
 from reviewbot.report.text import md
 from reviewbot.review.feedback import NO_FEEDBACK
 from reviewbot.sources.memory import SystemClock
@@ -355,8 +354,8 @@ def _kept(made: Made, prepared: Prepared) -> StoredReview:
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
     rows = made.value.review.workers
-    costs = tuple(WorkerCost(row.worker, row.usage.cost_usd, used) for row in rows if (used := tokens(row.usage)))
-    return StoredReview(value, usage.cost_usd, tokens(usage), mask_trace(made.trace), costs)
+    costs = tuple(WorkerCost(row.worker, row.usage.cost_usd, used) for row in rows if (used := row.usage.tokens))
+    return StoredReview(value, usage.cost_usd, usage.tokens, mask_trace(made.trace), costs)
 
 
 def _names(text: str | None) -> list[str]:

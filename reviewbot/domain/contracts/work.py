@@ -342,6 +342,11 @@ class Usage(Contract):
     estimated_calls: Count = 0
     """Calls whose tokens were estimated, since the provider's counts were missing or cannot be right."""
 
+    @property
+    def tokens(self) -> int:
+        """All that were read or written, from a cache or not."""
+        return self.input_tokens + self.cached_tokens + self.cache_write_tokens + self.output_tokens
+
     def __add__(self, other: Usage) -> Usage:
         """Both together."""
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields})

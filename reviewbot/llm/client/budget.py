@@ -137,17 +137,12 @@ class Ledger:
         if limits.max_tokens is not None:
             reserved = sum(each.tokens for each in self._open)
             setting = "REVIEWBOT_MAX_TOKENS"
-            yield _Budget("tokens", setting, limits.max_tokens, tokens_of(done), reserved, mine.tokens)
+            yield _Budget("tokens", setting, limits.max_tokens, done.tokens, reserved, mine.tokens)
         if limits.worker_tokens is not None and mine.purpose not in NOT_WORKERS:
-            own = tokens_of(self._spent.get(mine.purpose, Usage()))
+            own = self._spent.get(mine.purpose, Usage()).tokens
             reserved = sum(each.tokens for each in self._open if each.purpose == mine.purpose)
             what, setting = f"tokens of the {mine.purpose} worker", "REVIEWBOT_WORKER_TOKENS"
             yield _Budget(what, setting, limits.worker_tokens, own, reserved, mine.tokens)
-
-
-def tokens_of(usage: Usage) -> int:
-    """All tokens that were read and written."""
-    return usage.input_tokens + usage.cached_tokens + usage.cache_write_tokens + usage.output_tokens
 
 
 def _refusal(budget: _Budget) -> str:

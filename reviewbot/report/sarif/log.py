@@ -14,7 +14,7 @@ from urllib.parse import quote
 from reviewbot import __version__
 from reviewbot.coverage.verdict import STATE_WORDS, count_of, is_sufficient
 from reviewbot.diff.parser.file_names import to_bytes
-from reviewbot.memory.fingerprints import SCHEME, PlaceOf, SymbolOf, digest, known_place, known_symbol, of_review
+from reviewbot.memory.fingerprints import SCHEME, digest
 from reviewbot.report.formats import ReportInput
 from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_of
 from reviewbot.report.text import clip_block, short_line
@@ -46,11 +46,6 @@ _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
 def render(report: ReportInput) -> str:
     """The review as the registry of formats asks for it."""
     return render_sarif_named(report.review, report.fingerprints)
-
-
-def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place) -> str:
-    """The log with a last LF, ASCII only. The two functions say what is around a finding, for its fingerprint."""
-    return render_sarif_named(review, of_review(review, symbol_of, place_of))
 
 
 def render_sarif_named(review: Review, fingerprints: Mapping[Finding, str]) -> str:

@@ -18,9 +18,9 @@ from reviewbot.analyzers.imported.descriptors import match_paths
 from reviewbot.analyzers.ruff.run import find_ruff
 from reviewbot.domain.contracts import Candidate, FileChange, Review
 from reviewbot.domain.ports import Snapshot
-from reviewbot.report.sarif.log import render_sarif
 from tests.analyzers.imported.logs import read_log
 from tests.make import MakeFile
+from tests.sarif_log import render_sarif
 
 DATA = Path(__file__).parent / "data"
 Seen = set[tuple[str, str, int, str]]

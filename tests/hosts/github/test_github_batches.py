@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from reviewbot.hosts.base import PullRequest, Workspace
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.files.blobs import MAX_BYTES, MAX_FILE_BYTES, PER_REQUEST, document, hash_of
+from reviewbot.hosts.github.files.blobs import MAX_BYTES, MAX_FILE_BYTES, PER_REQUEST, document
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.rate_limits import RESERVE, Left
+from reviewbot.sources.blobs.store import hash_of
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
 from tests.make import MakePullRequest, one_fast
@@ -251,8 +252,8 @@ def test_an_hour_that_has_passed_says_nothing_of_the_next_one() -> None:
 def test_the_hash_is_gits_own(raw: bytes) -> None:
     whole = b"blob %d\0" % len(raw) + raw
 
-    assert hash_of(raw, "0" * 40) == hashlib.sha1(whole, usedforsecurity=False).hexdigest()
-    assert hash_of(raw, "0" * 64) == hashlib.sha256(whole).hexdigest()
+    assert hash_of(raw, ["0" * 40]) == hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+    assert hash_of(raw, ["0" * 64]) == hashlib.sha256(whole).hexdigest()
 
 
 def test_the_question_names_each_object_once() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import BudgetError
-from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits, tokens_of
+from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits
 
 
 def spend(ledger: Ledger, purpose: str = "logic", tokens: int = 10, dollars: float | None = None) -> None:
@@ -293,7 +293,7 @@ def test_calls_at_the_same_time_never_overshoot_together(
 
     outcomes = asyncio.run(run())
     total = sum(ledger.usage_by_purpose().values(), Usage())
-    assert tokens_of(total) <= most_tokens
+    assert total.tokens <= most_tokens
     assert total.calls <= most_calls
     assert {type(each) for each in outcomes} <= {type(None), BudgetError, RuntimeError}
 

@@ -7,7 +7,6 @@ what it does not fit is read by REST as ever.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.rate_limits import RESERVE
+from reviewbot.sources.blobs.store import hash_of
 
 PER_REQUEST = 100
 """Files that are asked for at once: one point of GraphQL's hourly limit, however many.
@@ -68,7 +68,7 @@ class Batches:
         found = data.get("repository")
         objects = found if isinstance(found, dict) else {}
         texts = ((sha, _bytes(objects.get(f"f{n}"))) for n, sha in enumerate(names))
-        return [(sha, raw) for sha, raw in texts if raw is not None and hash_of(raw, sha) == sha]
+        return [(sha, raw) for sha, raw in texts if raw is not None and hash_of(raw, (sha,)) == sha]
 
 
 def document(count: int) -> str:
@@ -79,13 +79,6 @@ def document(count: int) -> str:
         f"query Blobs($owner: String!, $name: String!{given}) {{\n"
         f"  repository(owner: $owner, name: $name) {{\n{asked}  }}\n}}\n"
     )
-
-
-def hash_of(raw: bytes, like: str) -> str:
-    """What git calls a file of these bytes, in a repository where objects are named like `like`."""
-    whole = b"blob %d\0" % len(raw) + raw
-    # Git's own names of objects, which protect nothing here: the server could as well answer REST wrongly.
-    return (hashlib.sha256(whole) if len(like) == 64 else hashlib.sha1(whole, usedforsecurity=False)).hexdigest()  # noqa: PLR2004 - digits of SHA-256
 
 
 def _batches(wanted: list[Wanted]) -> Iterator[list[Wanted]]:
