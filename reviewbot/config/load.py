@@ -24,9 +24,10 @@ USER_FILE_NAME = "~/.config/reviewbot/config.toml"
 OTHER_VARIABLES = frozenset(
     PREFIX + name
     for name in (
-        "APP_ID", "APP_SLUG", "BOT_ID", "CACHE_DIR", "CACHE_MIB", "CATCH_UP_SECONDS", "DATABASE_URL", "KEEP_DAYS",
-        "LIFELINE", "MARKER_KEY", "METRICS_TOKEN", "PRIVATE_KEY", "PUBLIC_URL", "READY_MAX_AGE_S", "RUNS_AT_ONCE",
-        "RUNS_IN_ALL", "RUNS_PER_INSTALLATION", "STATE_DIR", "STOP_SECONDS", "WEBHOOK_SECRET",
+        "APP_ID", "APP_SLUG", "BOT_ID", "CACHE_DIR", "CACHE_MIB", "CATCH_UP_SECONDS", "CLIENT_ID", "CLIENT_SECRET",
+        "DATABASE_URL", "KEEP_DAYS", "LIFELINE", "MARKER_KEY", "METRICS_TOKEN", "PAGES_TOKEN", "PRIVATE_KEY",
+        "PUBLIC_URL", "READY_MAX_AGE_S", "RUNS_AT_ONCE", "RUNS_IN_ALL", "RUNS_PER_INSTALLATION",
+        "STATE_DIR", "STOP_SECONDS", "WEBHOOK_SECRET",
     )
 )  # fmt: skip
 """Variables of ours that are no settings: secrets, places, and how the App runs. None is a slip in a setting's name."""
