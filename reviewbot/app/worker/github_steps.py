@@ -9,22 +9,26 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 
 from reviewbot import __version__, wiring
 from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue, Left, QueueItem, Reviewed
+from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.labels import Labels
+from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
+from reviewbot.app.worker.answer_reply import JudgeReply
 from reviewbot.app.worker.apply_decision import DecisionFollower
 from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.merge_group import answer_merge_group
-from reviewbot.app.worker.metrics import tallies_of
+from reviewbot.app.worker.metrics import tallies_of, tallies_of_calls
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.config import Settings
 from reviewbot.delivery import mask_trace
@@ -44,6 +48,7 @@ from reviewbot.publish.marker import Signer
 from reviewbot.pull_requests.check_run import abandon_check, start_check
 from reviewbot.pull_requests.fetch import ref_of
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
+from reviewbot.pull_requests.judge_reply import judge_reply
 from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.pull_requests.review import Reviewed as Made
@@ -221,7 +226,24 @@ class Hosted:
         with self._host(request, POSTING) as host:
             if (database := self._app.database()) is None or request.trigger.get("kind") != "command":
                 return resolve_command(host, request)
-            return CommandFollower(host, database, self._app.signer(), _no_judge).follow(request)
+            return CommandFollower(host, database, self._app.signer(), self._judge(host, database, request)).follow(
+                request
+            )
+
+    def _judge(self, host: CodeHost, database: Database, request: ReviewRequest) -> JudgeReply:
+        """What judges a finding once more for a reply; its calls are counted, and an answer is paid once."""
+        journal = DurableJournal(database, request.installation, request.repository_id)
+        inputs = wiring.RunInputs(environ=self._app.environ, rates=partial(SharedRate, database))
+
+        def judge(pull: PullRequest, finding: Finding, reply: str) -> ReplyRuling | None:
+            session = HostSession(host, self._app.signer())
+            made = judge_reply(session, pull, RunOptions(inputs=inputs, journal=journal), finding, reply)
+            if made is None:
+                return None
+            self._add(tallies_of_calls(made.events))
+            return ReplyRuling(made.confidence, made.reason, made.usage)
+
+        return judge
 
     def conclude(self, run: RunContext, end: End) -> None:
         """As `Steps.conclude`."""
@@ -317,11 +339,6 @@ class Hosted:
             self._app.tallies.add_all(tallies)
         except InboxError as error:
             logger.warning("not counted: %s", error)
-
-
-def _no_judge(pull: PullRequest, finding: Finding, reply: str) -> ReplyRuling | None:
-    del pull, finding, reply
-    return None
 
 
 def _other(request: ReviewRequest, pull: PullRequest) -> End | None:

@@ -20,10 +20,10 @@ def tallies_of(review: Review, events: Sequence[Event]) -> list[Tally]:
     found = [Tally("findings", {"worker": worker, "severity": level}, n) for (worker, level), n in findings.items()]
     found += [Tally("gaps", {"worker": worker, "reason": reason}, n) for (worker, reason), n in gaps.items()]
     found += [Tally("tasks", {"worker": row.worker}, row.tasks) for row in review.workers if row.tasks]
-    return [*found, *_spent(events)]
+    return [*found, *tallies_of_calls(events)]
 
 
-def _spent(events: Sequence[Event]) -> list[Tally]:
+def tallies_of_calls(events: Sequence[Event]) -> list[Tally]:
     """Tokens and dollars, from what the trace says of each call that was made and paid for."""
     tokens: Counter[tuple[str, str, str]] = Counter()
     dollars: dict[tuple[str, str], float] = {}
