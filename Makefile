@@ -14,7 +14,7 @@ HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 # Compiled tests are kept: without them each worker of pytest rewrites the assertions of all files again, for 9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app kill-writes browser bench second calibrate trees symbols estimate limits quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes drill browser bench second calibrate trees symbols estimate limits quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -78,6 +78,9 @@ kill-app: $(VENV)/dev  ## long: kill -9 of the App's workers and of its web proc
 	$(BIN)/python -m tests.kill_jobs
 	$(BIN)/python -m tests.kill_web
 	$(BIN)/python -m benchmarks.app_capacity
+
+drill: $(VENV)/dev  ## stop, back up, upgrade from an older commit, restore: reviews go on, on SQLite and on a Postgres of its own
+	$(BIN)/python -m tests.upgrade_drill
 
 bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/front.py $(HUGE)

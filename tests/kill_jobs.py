@@ -78,10 +78,14 @@ class Scene:
     def push(self, number: int, dice: random.Random) -> str:
         """A new head of a pull request: on the host first, then as a delivery."""
         head = f"{dice.getrandbits(160):040x}"
+        self.push_again(number, head)
+        return head
+
+    def push_again(self, number: int, head: str) -> None:
+        """A delivery of a head, also of one that was accepted before."""
         self.around.push(1000 + number % 7, number, head)
         self.inbox.put(ReviewRequest(1 + number % 3, "o/n", 1000 + number % 7, number, head))
         self.pushes[number] = head
-        return head
 
     def quiet(self) -> bool:
         """Whether everything that was accepted has come to its end, and every check run that was begun."""

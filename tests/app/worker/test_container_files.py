@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
+
+from reviewbot.app.web.parts import MAX_BODY_BYTES
 
 ROOT = Path(__file__).parents[3]
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
@@ -67,3 +72,39 @@ def test_two_workers_share_one_postgres_and_have_time_to_stop(services: dict[str
 
 def test_no_password_stands_in_the_file(services: dict[str, Any]) -> None:
     assert services["postgres"]["environment"]["POSTGRES_PASSWORD"].startswith("${POSTGRES_PASSWORD:?")
+
+
+def test_a_backup_is_a_dump_of_the_apps_database_that_is_made_when_it_is_asked_for(services: dict[str, Any]) -> None:
+    backup = services["backup"]
+
+    assert backup["image"] == services["postgres"]["image"]
+    assert backup["profiles"] == ["backup"]
+    assert backup["command"][0].split()[1] == "pg_dump"
+    assert backup["command"][0].endswith(" reviewbot")
+
+
+@pytest.mark.parametrize("name", ["reviewbot", "reviewbot-worker"])
+def test_a_unit_is_one_that_systemd_reads_and_gives_runs_time_to_stop(name: str, tmp_path: Path) -> None:
+    text = (ROOT / f"examples/deploy/{name}.service").read_text("utf-8")
+    seconds = re.search(r"^TimeoutStopSec=(\d+)$", text, re.MULTILINE)
+
+    assert seconds is not None
+    assert int(seconds[1]) > 25
+    assert not re.search("^RestrictNamespaces", text, re.MULTILINE)
+    if (analyze := shutil.which("systemd-analyze")) is None:
+        pytest.skip("there is no systemd-analyze here")
+    unit = tmp_path / f"{name}.service"
+    unit.write_text(text.replace("/opt/reviewbot/bin/reviewbot", sys.executable))
+    done = subprocess.run([analyze, "verify", str(unit)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_proxy_hands_over_who_asks_and_takes_the_largest_delivery() -> None:
+    text = (ROOT / "examples/deploy/nginx.conf").read_text("utf-8")
+    room = re.search(r"client_max_body_size (\d+)m;", text)
+
+    assert {"Host $host;", "X-Forwarded-For $proxy_add_x_forwarded_for;"} <= {
+        line.strip().removeprefix("proxy_set_header ") for line in text.splitlines()
+    }
+    assert room is not None
+    assert int(room[1]) * 1024 * 1024 > MAX_BODY_BYTES
