@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from reviewbot.analyzers.core.run import understands
 from reviewbot.coverage.readings import reading_of
 from reviewbot.diff.rows import payload_rows
-from reviewbot.domain.contracts import Gap, GapReason, Metadata, Reading, ReviewTask, ToolRun, WorkerCard
+from reviewbot.domain.contracts import Candidate, Gap, GapReason, Metadata, Reading, ReviewTask, ToolRun, WorkerCard
 from reviewbot.domain.ports import Analysis, Answer, Tool, ToolReport, WorkOrder
 
 _SHARE = 0.75
@@ -39,16 +39,16 @@ class AnalyzersEngine:
         return any(name in self._tools and _is_scan(self._tools[name]) for name in card.tools)
 
     async def work(self, order: WorkOrder) -> Answer:
-        """Run the order's tools that understand the language of its slice and report on the lines that it adds.
+        """Run the order's tools that understand the language of its slice and report on the lines that it changes.
 
         A tool that fails is a gap of the answer.
         """
         began = time.monotonic()
         able = [name for name, tool in order.tools.items() if self._is_wanted(tool, order.task)]
         reports = await asyncio.gather(*(self._report(name, order) for name in able))
-        added = {row.new for _, row in payload_rows(order.task.payload) if row.kind == "+"}
+        changed = {(row.kind, row.new or row.old) for _, row in payload_rows(order.task.payload)}
         return Answer(
-            candidates=tuple(found for report in reports for found in report.candidates if found.line in added),
+            candidates=tuple(found for report in reports for found in report.candidates if _row_of(found) in changed),
             gaps=_folded((report.gap for report in reports if report.gap is not None), order),
             metadata=Metadata(
                 duration_ms=round((time.monotonic() - began) * 1000),
@@ -80,6 +80,11 @@ class AnalyzersEngine:
             return ()
         scans = {name for name in ended if _is_scan(self._tools[name])}
         return (reading_of(order.task.payload, analyzers=ended - scans, scans=scans),)
+
+
+def _row_of(found: Candidate) -> tuple[str, int | None]:
+    """The row that a candidate is about: an added one, or a removed one that left nothing in its place."""
+    return ("-", found.near) if found.side == "old" else ("+", found.line)
 
 
 def _is_scan(tool: Tool) -> bool:

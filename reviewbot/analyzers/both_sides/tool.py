@@ -1,4 +1,4 @@
-"""The tool: compares both sides of a Python file and reports what was removed at an added line."""
+"""The tool: compares both sides of a file and reports what was removed, at an added line where there is one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from reviewbot.analyzers.core.reports import (
 )
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.texts import whole_source
+from reviewbot.analyzers.patterns.languages import TABLES
 from reviewbot.analyzers.python.reader import new_tree, old_tree
 from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget
 from reviewbot.context.uses import PythonFile
@@ -33,7 +34,7 @@ _Compared = tuple[tuple[SideFinding, ...], bool]
 
 
 class DiffSemantics:
-    """Reports what a change of Python removes or alters that other code relies on.
+    """Reports what a change removes or alters that other code relies on.
 
     Args:
         rules: the table's rules by code.
@@ -41,7 +42,7 @@ class DiffSemantics:
     """
 
     name = NAME
-    languages: frozenset[str] | None = frozenset({"python"})
+    languages: frozenset[str] | None = frozenset({"python", *TABLES})
 
     def __init__(self, rules: Mapping[str, Rule], steps: int = DEFAULT_STEPS) -> None:
         self._rules = rules
@@ -53,13 +54,18 @@ class DiffSemantics:
         found, tired = await in_thread(lambda: self._checked(file, snapshot))
         why = f"{self.name} gave up on code that takes too long to follow"
         missed = gap(file.path, self.name, "timeout", why) if tired else None
-        return report(file.path, own_run(self.name, began), found, missed)
+        # In other languages what was removed alone is looked at: that is no reading of what is there.
+        return report(file.path, own_run(self.name, began, parsed=file.language == "python"), found, missed)
 
     def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
         findings, tired = self._compare(file, snapshot)
         return cap_candidates(self._candidates(file, findings)), tired
 
     def _compare(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
+        if file.language != "python":
+            from reviewbot.analyzers.both_sides.dropped_checks import dropped_checks  # noqa: PLC0415 - as below
+
+            return dropped_checks(file, snapshot)
         if file.base is None or whole_source(file) is None:
             return _check_hunks(file) if file.head is None else (), False
         # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
@@ -76,14 +82,18 @@ class DiffSemantics:
         seen: set[tuple[str, int]] = set()
         for each in findings:
             rule, row = self._rules[each.rule], places.of(each)
-            if row is None or row.new is None or not rule.speaks_on(row.text, in_tests=is_test(file.path)):
+            if row is None or not rule.speaks_on(row.text, in_tests=is_test(file.path)):
                 continue
-            if (each.rule, row.new) not in seen:
-                seen.add((each.rule, row.new))
+            if (each.rule, row.new or -(row.old or 0)) not in seen:
+                seen.add((each.rule, row.new or -(row.old or 0)))
                 yield self._candidate(file.path, rule, each, row)
 
     def _candidate(self, path: str, rule: Rule, finding: SideFinding, row: Row) -> Candidate:
-        return rule_candidate(rule, path, ChangedLine(row.new or 0, row.text, added=True), f"{finding.message}.")
+        line = ChangedLine(row.new or row.old or 0, row.text, added=row.new is not None)
+        found = rule_candidate(rule, path, line, f"{finding.message}.")
+        # A removed line has no number on the new side: it is looked for on the old one, and reported at the line below.
+        old = {"side": "old", "line": None, "end_line": None, "near": row.old}
+        return found if line.added else found.model_copy(update=old)
 
 
 def _side(path: str, text: str | None, tree: ast.Module | None) -> PythonFile | None:
@@ -108,7 +118,7 @@ class Places:
     def of(self, finding: SideFinding) -> Row | None:
         """An added row: at fault itself, else the nearest one to what is gone in its hunk, else one of the definition.
 
-        None where no hunk shows anything of it.
+        The first removed row where nothing was added there; None where no hunk shows anything of it.
         """
         at_fault = next((row for row in self._added() if _is_in(row.new, finding.spot)), None)
         if at_fault is not None:
@@ -120,7 +130,7 @@ class Places:
             if gone and added:
                 return hunk[min(inside or added, key=lambda at: (min(abs(at - each) for each in gone), at))]
             if gone:
-                return next((row for row in self._added() if _is_in(row.new, finding.within)), None)
+                return next((row for row in self._added() if _is_in(row.new, finding.within)), hunk[gone[0]])
         return None
 
     def _added(self) -> Iterable[Row]:

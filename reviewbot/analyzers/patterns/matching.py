@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.analyzers.core.rules import Rule
@@ -14,6 +14,7 @@ from reviewbot.analyzers.python.views import Budget, OutOfSteps
 from reviewbot.threads import check_stopped
 
 if TYPE_CHECKING:
+    from tree_sitter import Language as Grammar
     from tree_sitter import Node, Query, Tree
 
 MAX_CHARS = 400_000
@@ -37,7 +38,7 @@ _STEPS = 1_000_000
 _MATCH_LIMIT = 1_000
 """Matches that a query may hold unfinished; those of the tables hold a few dozen."""
 
-_NESTED_TYPES = re.compile(r"(?:\w<\s{0,20}\w{0,80}){200}")
+_NESTED_TYPES = re.compile(rb"(?:\w<\s{0,20}\w{0,80}){200}")
 """What the parser of Java recovers from in a time that grows with its square, and without asking whether to go on."""
 
 _READ_AT_ONCE = 1 << 16
@@ -85,25 +86,40 @@ def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule]) -> Ma
     return Matches(tuple(hits), parsed, stopped=search.cut)
 
 
+def parse(source: bytes, grammar: Grammar, check: Callable[[], None]) -> Tree:
+    """The syntax tree of a text. Raises OutOfSteps for one that takes too long to search, and what `check` raises."""
+    from tree_sitter import Parser  # noqa: PLC0415 - a review without such a file does not wait for it
+
+    def keep_parsing(_: int, __: bool) -> bool:  # noqa: FBT001 - the parser's own call
+        check()
+        return False
+
+    if _NESTED_TYPES.search(source) is not None:
+        raise OutOfSteps
+    # Only a parser that reads by a callback can be stopped.
+    tree = Parser(grammar).parse(lambda at, _: source[at : at + _READ_AT_ONCE], progress_callback=keep_parsing)
+    if _is_too_deep(tree):
+        raise OutOfSteps
+    return tree
+
+
+def check_time(until: float) -> None:
+    """Raise OutOfSteps after a moment of this thread's processor, and Stopped where nothing waits for the result."""
+    check_stopped()
+    if time.thread_time() > until:
+        raise OutOfSteps
+
+
 class _Search:
     """One parsed text. Its methods raise OutOfSteps, and Stopped where the result is not waited for any more."""
 
     def __init__(self, text: Text, language: str, syntax: Syntax) -> None:
-        from tree_sitter import Parser  # noqa: PLC0415 - a review without such a file does not wait for it
-
         self._text, self._language, self._syntax = text, language, syntax
         self.cut = False
         """A query met more unfinished matches than `_MATCH_LIMIT`, and dropped some."""
         self._until = time.thread_time() + MAX_SECONDS
         self._source = text.text.encode("utf-8", "replace")
-        if _NESTED_TYPES.search(text.text) is not None:
-            raise OutOfSteps
-        parser = Parser(syntax.grammar(language, whole=text.whole))
-        # Only a parser that reads by a callback can be stopped.
-        tree = parser.parse(lambda at, _: self._source[at : at + _READ_AT_ONCE], progress_callback=self._keep_parsing)
-        if _is_too_deep(tree):
-            raise OutOfSteps
-        self._root = tree.root_node
+        self._root = parse(self._source, syntax.grammar(language, whole=text.whole), self._check_time).root_node
         self._conditions = Conditions(self._source, self._root, syntax, _TimedBudget(_STEPS, self._until))
 
     def hits(self, rule: Rule) -> list[Hit]:
@@ -134,14 +150,8 @@ class _Search:
         text = self._source[node.start_byte : min(node.end_byte, node.start_byte + MAX_NODE)]
         return Hit(rule.code, rows[0], rows[-1], text.decode("utf-8", "replace"))
 
-    def _keep_parsing(self, _: int, __: bool) -> bool:  # noqa: FBT001 - the parser's own call
-        self._check_time()
-        return False
-
     def _check_time(self) -> None:
-        check_stopped()
-        if time.thread_time() > self._until:
-            raise OutOfSteps
+        check_time(self._until)
 
 
 class _TimedBudget(Budget):

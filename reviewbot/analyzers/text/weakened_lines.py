@@ -13,7 +13,8 @@ from functools import cache, cached_property
 from itertools import groupby, islice
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.analyzers.core.changed_lines import ChangedLine
+from reviewbot.analyzers.core.reports import LineScan, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.text.call_texts import Call, find_calls, without_calls
 from reviewbot.diff.language import kind_of
@@ -64,6 +65,10 @@ _TRIPLE = re.compile(r"\{\{\{\s?(.{1,200}?)\s?\}\}\}")
 _ERB_RAW = re.compile(r"<%==\s?(.{1,200}?)\s?%>|<%=\s?raw[ (]\s?(.{1,200}?)\)?\s?%>|<%=\s?(.{1,200}?)\.html_safe\s?%>")
 _BLADE_RAW = re.compile(r"\{!!\s?(.{1,200}?)\s?!!\}")
 _PIPE_RAW = re.compile(r"\{\{-?\s?(.{1,200}?)\s?\|\s?(?:safe|raw)\s?-?\}\}")
+_LOOKUP = re.compile(
+    r"(?i)\b(?:where|find\w*|first\w*|get\w*|filter\w*|exists\w*|update\w*|delete\w*|select\w*|query\w*|from)\b"
+)
+_BY_ID = re.compile(r"(?i)['\"(\[{,. ](?:id|ids|_id|uuid|pk|slug|token|public_id)['\"]?(?::|=)")
 _SETTERS = (("textContent", "innerHTML"), ("innerText", "innerHTML"), (".text(", ".html("), ("v-text", "v-html"))
 
 
@@ -100,7 +105,9 @@ class WeakenedLines(LineScan):
         for loss in _distinct(losses(file)):
             rule = self._rules[loss.rule]
             if rule.speaks_on(loss.added.text, in_tests=is_test(file.path)):
-                yield _candidate(file.path, rule, loss)
+                line = ChangedLine(loss.added.new or 0, loss.added.text, added=True)
+                message = rule.message.replace("{}", _short(loss.what))
+                yield rule_candidate(rule, file.path, line, message, suggestion=rule.fix)
 
 
 def losses(file: ChangedFile) -> Iterator[Loss]:
@@ -119,24 +126,6 @@ def _distinct(found: Iterator[Loss]) -> Iterator[Loss]:
         if (loss.rule, loss.added.new) not in seen:
             seen.add((loss.rule, loss.added.new))
             yield loss
-
-
-def _candidate(path: str, rule: Rule, loss: Loss) -> Candidate:
-    return Candidate(
-        severity=rule.severity,
-        path=path,
-        quote=quote_of(loss.added.text),
-        message=message_of(rule.message.replace("{}", _short(loss.what))),
-        confidence=rule.confidence,
-        source=NAME,
-        category=rule.category,
-        rule=rule.code,
-        line=loss.added.new,
-        end_line=loss.added.new,
-        trigger=rule.trigger,
-        suggestion=rule.fix,
-        cwe=rule.cwe,
-    )
 
 
 class _File:
@@ -390,6 +379,35 @@ def _anchors_lost(sides: _File, block: Block, removed: Row) -> Iterator[Loss]:
             yield Loss("anchors-loosened", removed, added)
 
 
+# --- queries ------------------------------------------------------------------------------------------------------
+
+
+def _owner_lost(sides: _File, block: Block, removed: Row) -> Iterator[Loss]:
+    """Yield a look-up that was bound to an owner beside an id, and is bound to the id alone now."""
+    for match in _owned().finditer(removed.text):
+        bare = _plain(removed.text[: match.start()] + removed.text[match.end() :])
+        if not _LOOKUP.search(bare) or not _BY_ID.search(bare):
+            continue
+        upto = _plain(removed.text[: match.start()])
+        for added in block.added:
+            # In the text of a statement the argument for the mark goes as well.
+            text = _plain(added.text)
+            ended = match["key"] is None and text.startswith((f"{upto}'", f"{upto}`"))
+            if ended or text in {bare, bare.replace("(,", "("), bare.replace("{,", "{")}:
+                key = _NAME.findall(match[0].partition("=")[0].partition(":")[0])[-1]
+                if key not in sides.added:
+                    yield Loss("owner-dropped", removed, added, key)
+
+
+@cache
+def _owned() -> re.Pattern[str]:
+    """A condition on an owner: in the arguments of a query, or in its text."""
+    key = pattern_in("names/safeguards", "owners").pattern
+    pair = rf"""(?:,\s?)?["']?\b(?P<key>{key})["']?\s?(?::|=>|=)\s?[\w@.$\[\]:!?]+(?:\(\))?(?=\s?[,)}}])"""
+    text = rf"""\sAND\s[\w."`]{{0,60}}\b(?:{key})["`]?\s?=\s?(?:\?|\$\d|[:@]\w+|%s)"""
+    return re.compile(f"{pair}|{text}", re.IGNORECASE)
+
+
 _Check = Callable[[_File, Block, Row], Iterator[Loss]]
 _CHECKS: tuple[_Check, ...] = (
     _escapes_lost,
@@ -399,4 +417,5 @@ _CHECKS: tuple[_Check, ...] = (
     _route_opened,
     _comparison_lost,
     _anchors_lost,
+    _owner_lost,
 )

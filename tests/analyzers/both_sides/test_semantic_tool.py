@@ -11,6 +11,7 @@ from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.both_sides.sides import SideFinding
 from reviewbot.analyzers.both_sides.tool import Places
 from reviewbot.analyzers.core.run import changed_file
+from reviewbot.analyzers.patterns.languages import TABLES
 from reviewbot.domain.contracts import FileChange, Hunk
 from reviewbot.domain.ports import Tool, ToolReport
 
@@ -30,7 +31,7 @@ def run(tool: Tool, change: FileChange, snapshot: Any) -> ToolReport:
 def test_the_tool_says_what_it_is(rules: Any) -> None:
     tool: Tool = DiffSemantics(rules)
 
-    assert (tool.name, tool.languages) == ("diff-semantics", frozenset({"python"}))
+    assert (tool.name, tool.languages) == ("diff-semantics", frozenset({"python", *TABLES}))
 
 
 def test_a_report_holds_everything_a_finding_needs(report_of: Any, rules: Any) -> None:
@@ -46,6 +47,8 @@ def test_every_rule_is_of_this_tool_and_serious_ones_are_proved(rules: Any) -> N
     proved = {code for code, rule in rules.items() if rule.confidence >= 80}
 
     assert proved == {
+        "access-annotation-dropped", "access-check-dropped", "access-condition-dropped", "access-filter-dropped",
+        "access-guard-dropped", "access-scope-dropped",
         "async-changed", "parameters-swapped", "removed-authorization", "removed-await", "removed-lock",
         "removed-method", "removed-return", "removed-symbol", "return-changed", "signature-changed",
     }  # fmt: skip
@@ -111,10 +114,12 @@ def test_a_file_of_another_commit_is_not_compared(file_of: Any, repository: Any,
     assert run(DiffSemantics(rules), file_of(OLD, NEW), snapshot).candidates == ()
 
 
-def test_what_is_only_removed_has_no_line_to_be_told_on(said: Any) -> None:
+def test_what_is_only_removed_is_looked_for_on_the_old_side(said: Any) -> None:
     guarded = "def f(a):\n    if a is None:\n        raise E\n    a.go()\n    return a.x\n"
 
-    assert said(guarded, "def f(a):\n    a.go()\n    return a.x\n") == {}
+    found = said(guarded, "def f(a):\n    a.go()\n    return a.x\n")["removed-guard"]
+
+    assert (found.side, found.line, found.near, found.quote) == ("old", None, 2, "if a is None:")
 
 
 # --- places ---------------------------------------------------------------------------------------------------------
