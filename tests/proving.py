@@ -10,7 +10,7 @@ from typing import Any
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, ChangeSet, FileChange, Finding, Gap
 from reviewbot.domain.ports import Answer, Snapshot
-from reviewbot.publish.suggestions.prover import Proof, Prover
+from reviewbot.publish.suggestions.prover import Prover, SuggestionProof
 from tests.snapshots import InMemorySnapshot
 
 BEFORE = "import os\n\n\ndef f(x):\n    return 0\n"
@@ -41,5 +41,5 @@ def prover(before: str, after: str, check: Any = None, path: str = "src/app.py")
     return Prover(change_of(before, after, path), InMemorySnapshot({path: after}, {path: before}), check or Says())
 
 
-def offered(finding: Finding, before: str = BEFORE, after: str = AFTER, check: Any = None) -> Proof:
+def offered(finding: Finding, before: str = BEFORE, after: str = AFTER, check: Any = None) -> SuggestionProof:
     return asyncio.run(prover(before, after, check, finding.path).prove(finding))

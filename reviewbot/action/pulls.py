@@ -21,7 +21,7 @@ from reviewbot.action.event import MOVED, ForkRun, find_number
 from reviewbot.action.inputs import Inputs, settings_by
 from reviewbot.action.outcome import ActionReview, Posted
 from reviewbot.action.results import read_step_results
-from reviewbot.action.runner import Runner
+from reviewbot.action.runner import JobRunner
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import (
     AlreadyPostedError,
@@ -55,7 +55,7 @@ class Work(Protocol):
 DEPTH = "actions/checkout must bring both ends of the range and what lies between them, with fetch-depth: 0"
 
 
-def review_range(text: str, runner: Runner, inputs: Inputs, work: Work) -> ActionReview:
+def review_range(text: str, runner: JobRunner, inputs: Inputs, work: Work) -> ActionReview:
     """Review a range of the checkout, as `GitRepository.range_diff` takes it. Raises InputError and ConfigError."""
     # Only what the workflow named is known to the review; the login of a provider comes from the job.
     environ = inputs.environment(os.environ)
@@ -91,7 +91,7 @@ OUTCOMES = {
 class ActionPulls:
     """As `reviewbot.action.run.Pulls`. One pull request in one run; what it opens is closed by `closing`."""
 
-    def __init__(self, runner: Runner, inputs: Inputs, work: Work, closing: ExitStack) -> None:
+    def __init__(self, runner: JobRunner, inputs: Inputs, work: Work, closing: ExitStack) -> None:
         self._runner = runner
         self._inputs = inputs
         self._work = work

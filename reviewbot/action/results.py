@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewbot.action.runner import Runner
+from reviewbot.action.runner import JobRunner
 from reviewbot.analyzers.imported.results import MAX_BYTES
 from reviewbot.config.messages import quote
 from reviewbot.diff.parser.file_names import label
@@ -17,7 +17,7 @@ MAX_FILES = 50
 """Of all patterns together."""
 
 
-def read_step_results(patterns: Sequence[str], runner: Runner) -> tuple[tuple[str, bytes], ...]:
+def read_step_results(patterns: Sequence[str], runner: JobRunner) -> tuple[tuple[str, bytes], ...]:
     """The files that the patterns name below the workspace, or below RUNNER_TEMP where a pattern begins with that.
 
     A file that git tracks, and a link, came with the reviewed commits: their author would speak with the tool's voice.
@@ -31,7 +31,7 @@ def read_step_results(patterns: Sequence[str], runner: Runner) -> tuple[tuple[st
     return tuple((_label(path, root), _read(path, root)) for path, root in found)
 
 
-def _matching(pattern: str, runner: Runner) -> list[tuple[Path, Path]]:
+def _matching(pattern: str, runner: JobRunner) -> list[tuple[Path, Path]]:
     """Each file that a pattern names, with the folder that it lies below."""
     temp = str(runner.temp.resolve())
     root, rest = runner.workspace.resolve(), pattern

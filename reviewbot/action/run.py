@@ -21,7 +21,7 @@ from reviewbot.action.outcome import (
     summary_of_nothing,
 )
 from reviewbot.action.pulls import Work, review_range
-from reviewbot.action.runner import Runner, StepOutput
+from reviewbot.action.runner import JobRunner, StepOutput
 from reviewbot.coverage.verdict import is_lacking
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.errors import (
@@ -62,7 +62,7 @@ class Pulls(Protocol):
 class WorkflowStep:
     """One step of a workflow."""
 
-    runner: Runner
+    runner: JobRunner
     inputs: Inputs
     voice: StepOutput
     work: Work

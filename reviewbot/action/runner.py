@@ -39,7 +39,7 @@ _PR_SET_DUMPABLE = 4
 
 
 @dataclass(frozen=True)
-class Runner:
+class JobRunner:
     """Folders, repository and names of one step of a workflow."""
 
     event_name: str
@@ -68,7 +68,7 @@ class Runner:
             raise InputError(f"cannot write into RUNNER_TEMP: {error.strerror}") from None
 
 
-def runner_of(environ: Mapping[str, str]) -> Runner:
+def runner_of(environ: Mapping[str, str]) -> JobRunner:
     """The runner's variables. Raises InputError where this is no step of a workflow."""
 
     def of(name: str) -> str:
@@ -79,7 +79,7 @@ def runner_of(environ: Mapping[str, str]) -> Runner:
     def optional(name: str) -> Path | None:
         return Path(environ[name]) if environ.get(name) else None
 
-    return Runner(
+    return JobRunner(
         event_name=of("GITHUB_EVENT_NAME"),
         event_path=Path(of("GITHUB_EVENT_PATH")),
         repository=of("GITHUB_REPOSITORY"),
@@ -95,7 +95,7 @@ def runner_of(environ: Mapping[str, str]) -> Runner:
 class StepOutput:
     """Writes a step's output, without the secrets that it knows."""
 
-    runner: Runner
+    runner: JobRunner
     log: TextIO
     secrets: tuple[str, ...] = ()
 

@@ -25,7 +25,7 @@ MAX_FOLDERS = 500
 """Folders whose own file is read; each may be a request to a host. Deeper rules do not count beyond that."""
 
 
-class Rule(NamedTuple):
+class AttributeRule(NamedTuple):
     """One line about one attribute. `segments` is its pattern, cut at slashes; `anchored` ones begin at the folder."""
 
     segments: tuple[str, ...]
@@ -36,9 +36,9 @@ class Rule(NamedTuple):
 
 def declaration_reader(base: BaseSide | None) -> Callable[[str], str | None]:
     """Why the base side declares a path generated or vendored; None where it does not. Reading it may block."""
-    read: dict[str, tuple[Rule, ...]] = {}
+    read: dict[str, tuple[AttributeRule, ...]] = {}
 
-    def rules_of(folder: str) -> tuple[Rule, ...]:
+    def rules_of(folder: str) -> tuple[AttributeRule, ...]:
         if folder not in read:
             read[folder] = () if base is None or len(read) >= MAX_FOLDERS else _rules_in(base, folder)
         return read[folder]
@@ -58,7 +58,7 @@ def declaration_reader(base: BaseSide | None) -> Callable[[str], str | None]:
     return declared
 
 
-def rules_of_text(text: str) -> Iterator[Rule]:
+def rules_of_text(text: str) -> Iterator[AttributeRule]:
     """The rules of one file that are about our attributes, in their order."""
     for line in text.splitlines():
         pattern, *words = line.split()[:100] or ("#",)
@@ -69,10 +69,10 @@ def rules_of_text(text: str) -> Iterator[Rule]:
             name, _, value = word.lstrip("-!").partition("=")
             if name in ATTRIBUTES:
                 is_set = not word.startswith(("-", "!")) and value != "false"
-                yield Rule(segments, "/" in pattern, name, is_set)
+                yield AttributeRule(segments, "/" in pattern, name, is_set)
 
 
-def _rules_in(base: BaseSide, folder: str) -> tuple[Rule, ...]:
+def _rules_in(base: BaseSide, folder: str) -> tuple[AttributeRule, ...]:
     try:
         text = base.base_file(f"{folder}/{FILE_NAME}" if folder else FILE_NAME)
     except HostError:
@@ -82,7 +82,7 @@ def _rules_in(base: BaseSide, folder: str) -> tuple[Rule, ...]:
     return rules if len(rules) <= MAX_RULES else ()
 
 
-def _fits(rule: Rule, parts: Sequence[str]) -> bool:
+def _fits(rule: AttributeRule, parts: Sequence[str]) -> bool:
     """Whether a pattern matches a path below the folder of its file."""
     if not rule.anchored:
         return fnmatchcase(parts[-1], rule.segments[0])

@@ -152,18 +152,24 @@ class HostSnapshot(RepositorySnapshot, BaseSide, Protocol):
         """Notes on what was asked for and could not be read, one line each."""
 
 
-@dataclass(frozen=True)
-class HostedChange:
+@dataclass(frozen=True, kw_only=True)
+class ReadChange:
     """The change of a pull request as its host gave it."""
 
     change: ChangeSet
     digest: str
     """Of the diff's bytes, in hexadecimal."""
-    snapshot: HostSnapshot
     merge_base: str
     """The commit from which the change starts; the old sides of its files are this commit's."""
     notes: tuple[str, ...] = ()
     """What a reader should know of how it was read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostedChange(ReadChange):
+    """The same with both sides of its files."""
+
+    snapshot: HostSnapshot
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reviewbot.config import Settings
 from reviewbot.domain.ports import Model, UsageLedger
-from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits
+from reviewbot.llm.client.budget import Deadline, SpendLedger, SpendLimits
 from reviewbot.llm.client.rate_limiter import RateLimiter, TokenBucket
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
@@ -38,7 +38,7 @@ def open_session(settings: Settings, services: RunServices) -> ModelSession:
     client = folder_of(provider).connect(request)
     deadline = Deadline(services.clock, settings.deadline_s - min(MAX_MARGIN_S, MARGIN * settings.deadline_s))
     limits = SpendLimits(settings.max_cost, settings.max_calls, settings.max_tokens, settings.worker_tokens)
-    ledger = Ledger(limits)
+    ledger = SpendLedger(limits)
     config = ClientConfig(
         clock=services.clock,
         deadline=deadline,

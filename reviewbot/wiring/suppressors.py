@@ -20,7 +20,7 @@ _OF_RUFF = re.compile(r"[A-Z]{1,7}[0-9]{3,4}")
 _MAX_NOTES = 10
 
 
-class Suppression(NamedTuple):
+class RunSuppression(NamedTuple):
     """The suppressor of a run, and notes about names in it that no rule has."""
 
     suppressor: Suppressor
@@ -29,19 +29,19 @@ class Suppression(NamedTuple):
 
 def suppression_of(
     subject: Subject, settings: Settings, foreign: Iterable[ImportedFindings], thresholds: Mapping[str, int]
-) -> Suppression:
+) -> RunSuppression:
     """Build the suppression of a run. Reads the base side of files with ignore comments."""
     base_text = None if subject.base is None else subject.snapshot.base
     comments = ignore_comments(subject.change, base_text)
     named = [(entry.rule, f"{entry.origin}: rules") for entry in settings.rules]
     named += [(name, f"{each.path}:{each.line}: ignore comment") for each in comments for name in each.names]
     if not named:
-        return Suppression(Suppressor.of(settings.rules, comments, {}, {}), ())
+        return RunSuppression(Suppressor.of(settings.rules, comments, {}, {}), ())
     categories: dict[str, str] = {**known_rules()}
     for tool in foreign:
         categories |= tool.rules
     suppressor = Suppressor.of(settings.rules, comments, categories, thresholds)
-    return Suppression(suppressor, tuple(_unknown(named, categories)))
+    return RunSuppression(suppressor, tuple(_unknown(named, categories)))
 
 
 def _unknown(named: Iterable[tuple[str, str]], categories: Mapping[str, str]) -> list[str]:

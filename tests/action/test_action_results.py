@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.results import MAX_FILES, read_step_results
-from reviewbot.action.runner import Runner
+from reviewbot.action.runner import JobRunner
 from reviewbot.analyzers.imported.results import MAX_BYTES
 from reviewbot.domain.errors import ConfigError, InputError
 from tests.action_runner import BEFORE, DEFECT, ActionRunner, MakeRunner, pushed
@@ -31,7 +31,7 @@ def workspace(tmp_path: Path) -> GitRepo:
 def read(tmp_path: Path, workspace: GitRepo) -> Read:
     temp = tmp_path / "temp"
     temp.mkdir()
-    runner = Runner("push", tmp_path / "e", "acme/shop", workspace.folder, temp, None, None, "http://127.0.0.1:1")
+    runner = JobRunner("push", tmp_path / "e", "acme/shop", workspace.folder, temp, None, None, "http://127.0.0.1:1")
 
     def of(*patterns: str) -> dict[str, bytes]:
         return dict(read_step_results(patterns, runner))

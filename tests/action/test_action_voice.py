@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.action.runner import CUT, HIDDEN, SUMMARY_BYTES, Runner, StepOutput, runner_of
+from reviewbot.action.runner import CUT, HIDDEN, SUMMARY_BYTES, JobRunner, StepOutput, runner_of
 from reviewbot.domain.errors import InputError
 from reviewbot.report.text import md
 from tests.action_runner import outputs_in
@@ -29,14 +29,14 @@ ENVIRONMENT = {
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Runner:
+def runner(tmp_path: Path) -> JobRunner:
     files = {"GITHUB_OUTPUT": "output", "GITHUB_STEP_SUMMARY": "summary"}
     places = {name: str(tmp_path / file) for name, file in files.items()}
     return runner_of({**ENVIRONMENT, **places, "RUNNER_TEMP": str(tmp_path)})
 
 
 @pytest.fixture
-def voice(runner: Runner) -> StepOutput:
+def voice(runner: JobRunner) -> StepOutput:
     return StepOutput(runner, io.StringIO(), (SECRET, "short"))
 
 
@@ -70,25 +70,25 @@ def test_a_runner_without_places_for_outputs_and_summary_is_one(tmp_path: Path) 
     assert not list(tmp_path.iterdir())
 
 
-def test_an_event_file_that_is_missing_is_an_input_error(runner: Runner) -> None:
+def test_an_event_file_that_is_missing_is_an_input_error(runner: JobRunner) -> None:
     with pytest.raises(InputError, match="cannot read the event file GITHUB_EVENT_PATH: No such file"):
         runner.event()
 
 
-def test_each_file_that_is_made_has_a_folder_of_its_own_that_others_cannot_read(runner: Runner) -> None:
+def test_each_file_that_is_made_has_a_folder_of_its_own_that_others_cannot_read(runner: JobRunner) -> None:
     one, other = runner.place("x.sarif"), runner.place("x.sarif")
 
     assert one.parent != other.parent
     assert one.parent.stat().st_mode & 0o077 == 0
 
 
-def test_a_temporary_folder_that_cannot_be_written_is_an_input_error(runner: Runner) -> None:
+def test_a_temporary_folder_that_cannot_be_written_is_an_input_error(runner: JobRunner) -> None:
     with pytest.raises(InputError, match="cannot write into RUNNER_TEMP"):
         replace(runner, temp=Path("/nowhere/at/all")).place("x")
 
 
 @pytest.mark.parametrize("field", ["output", "summary"])
-def test_a_file_of_the_runner_that_cannot_be_written_is_an_input_error(runner: Runner, field: str) -> None:
+def test_a_file_of_the_runner_that_cannot_be_written_is_an_input_error(runner: JobRunner, field: str) -> None:
     voice = StepOutput(replace(runner, **{field: Path("/nowhere/at/all")}), io.StringIO())  # type: ignore[arg-type]
 
     with pytest.raises(InputError, match="cannot write to GITHUB_"):

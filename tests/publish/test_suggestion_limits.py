@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.domain.contracts import Candidate, FileChange, Gap
 from reviewbot.domain.ports import Answer, Snapshot
-from reviewbot.publish.suggestions.prover import MAX_CHARS, MAX_LINES, Proof, Prover
+from reviewbot.publish.suggestions.prover import MAX_CHARS, MAX_LINES, Prover, SuggestionProof
 from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, change_of, offered, prover
 from tests.snapshots import InMemorySnapshot
@@ -72,7 +72,7 @@ def test_the_program_that_reported_the_defect_no_longer_does_and_none_says_more(
 
     proof = offered(finding, check=Hears(say(*before), say(*after)))
 
-    assert proof == (Proof(None, reason) if reason else Proof(text))
+    assert proof == (SuggestionProof(None, reason) if reason else SuggestionProof(text))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_said_is_known_by_its_rule_and_without_one_by_its_kind(
 def test_an_analyzer_that_could_not_look_at_either_side_proves_nothing(deaf: int, is_three: MakeFinding) -> None:
     proof = offered(is_three(), check=Hears((), deaf=deaf))
 
-    assert proof == Proof(None, "not every analyzer could read the file")
+    assert proof == SuggestionProof(None, "not every analyzer could read the file")
 
 
 # --- how much
@@ -105,7 +105,9 @@ def test_an_analyzer_that_could_not_look_at_either_side_proves_nothing(deaf: int
 def test_as_many_lines_as_a_person_can_judge_are_offered(count: int, *, fits: bool, is_three: MakeFinding) -> None:
     text = "\n".join([MENDED, *["        y = 1"] * (count - 1)])
 
-    assert offered(is_three(text)) == (Proof(text) if fits else Proof(None, f"it is longer than {MAX_LINES} lines"))
+    assert offered(is_three(text)) == (
+        SuggestionProof(text) if fits else SuggestionProof(None, f"it is longer than {MAX_LINES} lines")
+    )
 
 
 @pytest.mark.parametrize(("count", "fits"), [(MAX_LINES, True), (MAX_LINES + 1, False)])
@@ -154,14 +156,14 @@ def test_without_the_whole_file_nothing_is_offered(missing: str, is_three: MakeF
 
     proof = asyncio.run(Prover(change, files, Says()).prove(is_three(path=path)))
 
-    assert proof == Proof(None, "the whole file is not at hand")
+    assert proof == SuggestionProof(None, "the whole file is not at hand")
 
 
 def test_a_finding_that_is_asked_for_twice_is_tried_once(is_three: MakeFinding) -> None:
     check, finding = Says(), is_three()
     proofs = asyncio.run(prover(BEFORE, AFTER, check).proven([is_three(None), finding, finding]))
 
-    assert proofs == {finding: Proof(MENDED)}
+    assert proofs == {finding: SuggestionProof(MENDED)}
     assert len(check.texts) == 2
 
 

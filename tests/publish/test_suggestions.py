@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Candidate, Finding, Gap
-from reviewbot.publish.suggestions.prover import MAX_LINES, MAX_PROOFS, Proof
+from reviewbot.publish.suggestions.prover import MAX_LINES, MAX_PROOFS, SuggestionProof
 from reviewbot.redact.mask import redact
 from reviewbot.wiring.analyzers_check import analyzers_check
 from tests.make import MakeCandidate, MakeFinding
@@ -23,13 +23,13 @@ from tests.proving import AFTER, BEFORE, Says, offered, prover
 def test_what_ruff_mends_is_offered_once_ruff_no_longer_reports_it(is_three: MakeFinding) -> None:
     finding = is_three(sources=("ruff-logic",), rule="F632")
 
-    assert offered(finding, check=analyzers_check()) == Proof("    if x == 3:")
+    assert offered(finding, check=analyzers_check()) == SuggestionProof("    if x == 3:")
 
 
 def test_what_leaves_the_defect_as_it_is_is_not_offered(is_three: MakeFinding) -> None:
     finding = is_three("    if x is 4:", sources=("ruff-logic",), rule="F632")
 
-    assert offered(finding, check=analyzers_check()) == Proof(None, "ruff-logic still reports the defect")
+    assert offered(finding, check=analyzers_check()) == SuggestionProof(None, "ruff-logic still reports the defect")
 
 
 def test_what_brings_a_new_defect_is_not_offered(is_three: MakeFinding) -> None:
@@ -76,13 +76,13 @@ def test_only_what_is_parsed_here_is_offered(
 
     proof = offered(finding, "", f"{old}\n")
 
-    assert proof == Proof(new) if fits else proof.text is None
+    assert proof == SuggestionProof(new) if fits else proof.text is None
 
 
 def test_of_a_language_that_nothing_parses_the_reason_is_told(is_three: MakeFinding) -> None:
     finding = is_three("b", path="a.go", line=1, evidence="a")
 
-    assert offered(finding, "", "a\n") == Proof(None, "nothing here parses go")
+    assert offered(finding, "", "a\n") == SuggestionProof(None, "nothing here parses go")
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_an_empty_text_deletes_the_lines(is_three: MakeFinding) -> None:
     finding = is_three("", line=5, end_line=6, evidence="    if x is 3:\n        return 1")
     check = Says()
 
-    assert offered(finding, check=check) == Proof("")
+    assert offered(finding, check=check) == SuggestionProof("")
     assert check.texts[-1] == BEFORE
 
 
@@ -148,7 +148,7 @@ def test_a_text_that_swallows_the_code_below_is_never_offered(is_three: MakeFind
     after = 'def f():\n    x = 1\n    y = 2\n    """ + x  # """\n'
     finding = is_three('    x = """', line=2, evidence="    x = 1")
 
-    assert offered(finding, "", after) == Proof(None, "it changes what stands outside of its lines")
+    assert offered(finding, "", after) == SuggestionProof(None, "it changes what stands outside of its lines")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def found(source: str, rule: str, line: int, a_candidate: MakeCandidate) -> Cand
 
 
 def test_a_program_that_was_not_heard_here_cannot_be_asked_again(is_three: MakeFinding) -> None:
-    assert offered(is_three(sources=("bandit",))) == Proof(None, "bandit cannot be asked again")
+    assert offered(is_three(sources=("bandit",))) == SuggestionProof(None, "bandit cannot be asked again")
 
 
 def test_the_same_rule_at_another_place_does_not_count_as_mended(
@@ -230,18 +230,18 @@ def test_the_same_rule_at_another_place_does_not_count_as_mended(
 
     moved = is_three("    if x == 1:\n        return 3", sources=("ruff",))
 
-    assert offered(moved, check=Says(rule)) == Proof(None, "ruff still reports the defect")
+    assert offered(moved, check=Says(rule)) == SuggestionProof(None, "ruff still reports the defect")
     assert offered(is_three("    if x == 1:", sources=("ruff",)), check=Says(rule)).text is not None
 
 
 def test_where_an_analyzer_could_not_look_nothing_is_offered(is_three: MakeFinding) -> None:
     gap = Gap(path="src/app.py", worker="logic", reason="timeout", message="too slow")
 
-    assert offered(is_three(), check=Says(gap=gap)) == Proof(None, "not every analyzer could read the file")
+    assert offered(is_three(), check=Says(gap=gap)) == SuggestionProof(None, "not every analyzer could read the file")
 
 
 def test_a_finding_without_a_replacement_has_no_reason_either(is_three: MakeFinding) -> None:
-    assert offered(is_three(None)) == Proof(None)
+    assert offered(is_three(None)) == SuggestionProof(None)
 
 
 # --- several of them
@@ -252,7 +252,10 @@ def test_of_two_for_the_same_lines_one_is_offered(is_three: MakeFinding) -> None
 
     proofs = asyncio.run(prover(BEFORE, AFTER).proven([first, second, is_three(None)]))
 
-    assert proofs == {first: Proof("    if x == 3:"), second: Proof(None, "another suggestion changes the same lines")}
+    assert proofs == {
+        first: SuggestionProof("    if x == 3:"),
+        second: SuggestionProof(None, "another suggestion changes the same lines"),
+    }
 
 
 def test_what_failed_does_not_stand_in_the_way_of_another(is_three: MakeFinding) -> None:

@@ -108,29 +108,29 @@ def _mode(call: ast.Call) -> frozenset[str]:
     return frozenset(str(value))
 
 
-class Asked(NamedTuple):
+class DatabaseQuery(NamedTuple):
     """A call that asks a database. `sure`: it does, and what is asked differs only in values."""
 
     name: str
     sure: bool
 
 
-def query(site: Site, loop: Loop) -> Asked | None:
+def query(site: Site, loop: Loop) -> DatabaseQuery | None:
     """What a call in a loop asks a database; None where nothing says that it does."""
     call, scope = site.node, site.place.scope
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return None
     chain = chain_of(call.func)
     if "objects" in chain.names[:-1] and chain.root[:1].isupper():
-        return Asked(chain.text, sure=True) if _is_evaluated(chain, site) else None
+        return DatabaseQuery(chain.text, sure=True) if _is_evaluated(chain, site) else None
     if "query" in chain.names[:-1] and chain.last in _FETCHED:
-        return Asked(chain.text, sure=True) if _is_orm(chain) else None
+        return DatabaseQuery(chain.text, sure=True) if _is_orm(chain) else None
     if chain.last in _STATEMENTS and call.args:
         return _statement(call, chain, scope, loop)
     if chain.last in _DOCUMENTS and len(chain.names) > 1:
-        return Asked(chain.text, sure=True)
+        return DatabaseQuery(chain.text, sure=True)
     if chain.last == "get" and chain.owner == "session" and _is_model(call):
-        return Asked(chain.text, sure=True)
+        return DatabaseQuery(chain.text, sure=True)
     return None
 
 
@@ -160,7 +160,7 @@ def _is_model(call: ast.Call) -> bool:
     return first[:1].isupper() and not first.isupper()
 
 
-def _statement(call: ast.Call, chain: Chain, scope: Scope, loop: Loop) -> Asked | None:
+def _statement(call: ast.Call, chain: Chain, scope: Scope, loop: Loop) -> DatabaseQuery | None:
     """A statement that is handed to a cursor or a connection."""
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     known = kind_of(scope, receiver) in {"cursor", "database"}
@@ -171,7 +171,7 @@ def _statement(call: ast.Call, chain: Chain, scope: Scope, loop: Loop) -> Asked 
     if text == "other":
         return None
     # Another connection in each turn is another database: its statements cannot become one.
-    return Asked(chain.text, sure=text == "fixed" and chain.root not in loop.bound)
+    return DatabaseQuery(chain.text, sure=text == "fixed" and chain.root not in loop.bound)
 
 
 def _text_of(node: ast.expr, scope: Scope, loop: Loop) -> _Text:

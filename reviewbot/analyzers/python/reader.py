@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ParsedFile:
+class ParsedPython:
     """What could be parsed of one file."""
 
     pieces: tuple[Piece, ...]
@@ -52,7 +52,7 @@ class PythonReader:
     """Parses each file once however many tools ask. The trees are gone with the file."""
 
     def __init__(self) -> None:
-        self._files: FileRuns[ParsedFile] = FileRuns()
+        self._files: FileRuns[ParsedPython] = FileRuns()
         self._hunks: FileRuns[tuple[Source, ...]] = FileRuns()
 
     async def hunks(self, file: ChangedFile) -> tuple[Source, ...]:
@@ -60,19 +60,19 @@ class PythonReader:
         # Making a hunk parse may take many attempts; in a thread they do not hold up the clock of the whole review.
         return await self._hunks.get(file, lambda: in_thread(lambda: _repaired(new_side(file))))
 
-    async def read(self, file: ChangedFile) -> ParsedFile:
+    async def read(self, file: ChangedFile) -> ParsedPython:
         """The trees of a file."""
         return await self._files.get(file, lambda: self._read(file))
 
-    async def _read(self, file: ChangedFile) -> ParsedFile:
+    async def _read(self, file: ChangedFile) -> ParsedPython:
         tree, fault = await in_thread(lambda: new_tree(file))
         whole = whole_source(file)
         if whole is not None and tree is not None:
-            return ParsedFile((Piece(whole, tree),), 0, 0)
+            return ParsedPython((Piece(whole, tree),), 0, 0)
         sources = await self.hunks(file)
         pieces = tuple(Piece(source, source.tree) for source in sources if source.tree is not None)
         unread = sum(source.cut or source.tree is None for source in sources)
-        return ParsedFile(pieces, len(sources), unread, fault)
+        return ParsedPython(pieces, len(sources), unread, fault)
 
 
 @once_per_file

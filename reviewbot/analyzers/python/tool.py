@@ -18,7 +18,7 @@ from reviewbot.analyzers.core.reports import (
     rule_candidate,
 )
 from reviewbot.analyzers.core.rules import Rule
-from reviewbot.analyzers.python.reader import ParsedFile, Piece, PythonReader
+from reviewbot.analyzers.python.reader import ParsedPython, Piece, PythonReader
 from reviewbot.analyzers.python.views import DEFAULT_STEPS, Budget, Check, Found, OutOfSteps, View
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap
@@ -67,7 +67,7 @@ class PythonTool:
         return report(file.path, own_run(self.name, began), found, self._missed(file.path, read, bool(tired)))
 
     def _candidates(
-        self, file: ChangedFile, read: ParsedFile, shown: ShownLines, tired: list[Piece]
+        self, file: ChangedFile, read: ParsedPython, shown: ShownLines, tired: list[Piece]
     ) -> Iterator[Candidate]:
         """Yield what the check finds in all pieces; those that it did not follow to the end are added to `tired`."""
         seen: set[tuple[str, int]] = set()
@@ -121,7 +121,7 @@ class PythonTool:
             brought=not view.added.isdisjoint(own) or (bool(found.flow) and found.flow[0].row in view.added),
         )
 
-    def _missed(self, path: str, read: ParsedFile, tired: bool) -> Gap | None:  # noqa: FBT001 - named by its caller
+    def _missed(self, path: str, read: ParsedPython, tired: bool) -> Gap | None:  # noqa: FBT001 - named by its caller
         """The gap of a file that was not read to its end."""
         if tired:
             return gap(path, self.name, "timeout", f"{self.name} gave up on code that takes too long to follow")

@@ -21,7 +21,7 @@ from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.process import FOLDER, ProgramError, run_program
 from reviewbot.analyzers.core.single_flight import Batches, FileRuns, SharedRuns
 from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
-from reviewbot.analyzers.python.reader import ParsedFile, PythonReader
+from reviewbot.analyzers.python.reader import ParsedPython, PythonReader
 from reviewbot.analyzers.ruff.fixes import Edit, edits_of
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import in_thread, stoppable
@@ -183,7 +183,7 @@ class RuffRunner:
         """Run ruff on a file. Raises ProgramError."""
         return await self._answers.get(file, lambda: self._read(file))
 
-    async def parse_file(self, file: ChangedFile) -> ParsedFile:
+    async def parse_file(self, file: ChangedFile) -> ParsedPython:
         """The trees of the same file."""
         return await self._reader.read(file)
 

@@ -23,7 +23,7 @@ BINDERS = frozenset(
 """The kinds of nodes that bind or declare a name: of all others nothing need be asked."""
 
 
-class Bound(NamedTuple):
+class BoundName(NamedTuple):
     """A name, the expression that it is bound to (None where none tells), and whether it lives inside the node."""
 
     name: str
@@ -31,7 +31,7 @@ class Bound(NamedTuple):
     inside: bool = False
 
 
-def bound_names(node: ast.AST) -> Iterator[Bound]:
+def bound_names(node: ast.AST) -> Iterator[BoundName]:
     """Yield what a node binds itself, without what its children bind."""
     match node:
         case ast.Assign():
@@ -49,35 +49,35 @@ def bound_names(node: ast.AST) -> Iterator[Bound]:
             yield from _declared(node)
 
 
-def _declared(node: ast.AST) -> Iterator[Bound]:
+def _declared(node: ast.AST) -> Iterator[BoundName]:
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield Bound(node.name, None)
+            yield BoundName(node.name, None)
             yield from _arguments(node.args)
         case ast.Lambda():
             yield from _arguments(node.args)
         case ast.ClassDef():
-            yield Bound(node.name, None)
+            yield BoundName(node.name, None)
         case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if node.name:
-            yield Bound(node.name, None)
+            yield BoundName(node.name, None)
         case ast.Global() | ast.Nonlocal():
-            yield from (Bound(name, None) for name in node.names)
+            yield from (BoundName(name, None) for name in node.names)
         case _:
             return
 
 
-def _targets(target: ast.expr, value: ast.expr | None) -> Iterator[Bound]:
+def _targets(target: ast.expr, value: ast.expr | None) -> Iterator[BoundName]:
     if isinstance(target, ast.Name):
-        yield Bound(target.id, value)
+        yield BoundName(target.id, value)
         return
     if isinstance(target, ast.Tuple | ast.List | ast.Starred):
         inner = (each for each in ast.walk(target) if isinstance(each, ast.Name))
-        yield from (Bound(each.id, None) for each in inner)
+        yield from (BoundName(each.id, None) for each in inner)
 
 
-def _arguments(arguments: ast.arguments) -> Iterator[Bound]:
+def _arguments(arguments: ast.arguments) -> Iterator[BoundName]:
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    yield from (Bound(each.arg, None, inside=True) for each in every if each is not None)
+    yield from (BoundName(each.arg, None, inside=True) for each in every if each is not None)
 
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

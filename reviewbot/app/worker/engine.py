@@ -94,7 +94,7 @@ class DbosRun:
         DBOS.sleep(seconds)
 
 
-class Engine:
+class DurableEngine:
     """The engine of this process, of which there can be one at a time. `start` begins to carry out runs."""
 
     def __init__(self, options: EngineOptions, bodies: Mapping[str, Body]) -> None:

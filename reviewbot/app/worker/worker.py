@@ -16,7 +16,7 @@ from reviewbot.app.scheduling.inbox_consumer import InboxConsumer, Incoming
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
-from reviewbot.app.worker.engine import DbosRun, Engine, EngineOptions
+from reviewbot.app.worker.engine import DbosRun, DurableEngine, EngineOptions
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import MEND_S, TIDY_S, Heartbeat, PeriodicTasks, Reconciler, Retention
 from reviewbot.app.worker.runner import RetryTimings, Runner
@@ -78,7 +78,7 @@ class Worker:
         # From then on a run waits for its database as the engine waits for its own: it must not fail for that.
         self.database = open_database(self._options.database, outage_s=OUTAGE_S)
         bodies = {"review": self._review, "ask": self._ask, "close": self._close, "decide": self._decide}
-        self.engine = Engine(self._engine_options(), bodies)
+        self.engine = DurableEngine(self._engine_options(), bodies)
         self.scheduler = Scheduler(self.database, self.engine, self._parts.steps.policy)
         self.runner = Runner(self.database, self._parts.steps, self.scheduler, self.executor, self._parts.timings)
         self.pulse = Heartbeat(self.database, self.engine, self.executor, self._options)

@@ -13,7 +13,7 @@ from typing import TextIO
 from reviewbot.action.inputs import MARKER_KEY, PREFIX, Inputs, read_inputs
 from reviewbot.action.outcome import STOPPED
 from reviewbot.action.run import Pulls, WorkflowStep, act, report_failure
-from reviewbot.action.runner import Runner, StepOutput, disable_ptrace, runner_of
+from reviewbot.action.runner import JobRunner, StepOutput, disable_ptrace, runner_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.config.providers import SDK_PREFIXES, SECRET_VARIABLES
 from reviewbot.domain.errors import ConfigError
@@ -49,7 +49,7 @@ def run_step(environ: Mapping[str, str], log: TextIO) -> int:
     return code
 
 
-def _pulls(runner: Runner, inputs: Inputs, closing: ExitStack) -> Pulls:
+def _pulls(runner: JobRunner, inputs: Inputs, closing: ExitStack) -> Pulls:
     from reviewbot.action.pulls import ActionPulls  # noqa: PLC0415 - loads GitHub's client, which a push does not need
 
     return ActionPulls(runner, inputs, run_to_end, closing)

@@ -11,7 +11,7 @@ from typing import Final
 
 from reviewbot.diff.parser import hunks
 from reviewbot.diff.parser.decode_input import WANTED
-from reviewbot.diff.parser.state import Section, State
+from reviewbot.diff.parser.state import ParserState, Section
 from reviewbot.domain.errors import DiffError
 
 STRAY = "a changed line stands outside every hunk"
@@ -40,7 +40,7 @@ _BINARY_ENDS = (b" differ", b" differs", b" has changed", b"GIT binary patch", b
 """Of git and GNU diff, Mercurial (two), git with --binary, Subversion."""
 
 
-def _diff(state: State, line: bytes) -> bool:
+def _diff(state: ParserState, line: bytes) -> bool:
     for word in (b"diff --cc ", b"diff --combined "):
         if line.startswith(word):
             state.open("combined", line.removeprefix(word))
@@ -56,12 +56,12 @@ def _diff(state: State, line: bytes) -> bool:
     return False
 
 
-def _index_of_svn(state: State, line: bytes) -> bool:
+def _index_of_svn(state: ParserState, line: bytes) -> bool:
     state.open("plain", line.removeprefix(b"Index: ")).svn = True
     return True
 
 
-def _names(state: State, line: bytes) -> bool:
+def _names(state: ParserState, line: bytes) -> bool:
     """A "--- " line together with the "+++ " line below it."""
     if line == b"---" and state.section is None:
         return True
@@ -76,7 +76,7 @@ def _names(state: State, line: bytes) -> bool:
     return True
 
 
-def _fill(state: State, section: Section) -> None:
+def _fill(state: ParserState, section: Section) -> None:
     """Give a section the names of the line in hand and the one below it, and go on behind them."""
     old, new = (state.lines[at].removesuffix(b"\r") for at in (state.at - 1, state.at))
     if max(len(old), len(new)) > state.limits.header_bytes:
@@ -86,14 +86,14 @@ def _fill(state: State, section: Section) -> None:
     state.at += 1
 
 
-def are_names(state: State, at: int) -> bool:
+def are_names(state: ParserState, at: int) -> bool:
     """Whether a line, counted from 0, and the one below it are the names of a file."""
     lines = state.lines
     inside = 0 <= at < len(lines) - 1
     return inside and lines[at].startswith(b"--- ") and lines[at + 1].startswith(b"+++ ")
 
 
-def reopen(state: State, at: int) -> None:
+def reopen(state: ParserState, at: int) -> None:
     """Begin the section whose names a hunk with wrong counts took for rows of its own, and go on behind them.
 
     The line behind them is read again and is a hunk header: no line is read a third time.
@@ -103,7 +103,7 @@ def reopen(state: State, at: int) -> None:
     _fill(state, state.open("plain"))
 
 
-def _cut_names(state: State, line: bytes) -> bool:
+def _cut_names(state: ParserState, line: bytes) -> bool:
     """A "--- " line without its "+++ " line: the input ends there, or it is a removed line of no hunk."""
     header = state.header()
     if header is None or not line.startswith(b"--- ") or state.at < len(state.lines) - 1:
@@ -113,7 +113,7 @@ def _cut_names(state: State, line: bytes) -> bool:
     return True
 
 
-def _new_name(state: State, line: bytes) -> bool:
+def _new_name(state: ParserState, line: bytes) -> bool:
     """A "+++ " line without its "--- " line, which a hunk with a wrong count may have swallowed."""
     if are_names(state, state.at - 2) and state.peek().startswith(b"@@ -"):
         state.stray("a hunk is longer than its lines")
@@ -125,7 +125,7 @@ def _new_name(state: State, line: bytes) -> bool:
     return False
 
 
-def _mode(state: State, line: bytes) -> bool:
+def _mode(state: ParserState, line: bytes) -> bool:
     for word, name in _MODES.items():
         if line.startswith(word):
             mode = line.removeprefix(word)
@@ -138,7 +138,7 @@ def _mode(state: State, line: bytes) -> bool:
     return False
 
 
-def _move(state: State, line: bytes) -> bool:
+def _move(state: ParserState, line: bytes) -> bool:
     for word, name in _MOVES.items():
         if line.startswith(word):
             section = state.git_header()
@@ -149,21 +149,21 @@ def _move(state: State, line: bytes) -> bool:
     return False
 
 
-def _set(state: State, section: Section, name: str, value: bytes | str) -> None:
+def _set(state: ParserState, section: Section, name: str, value: bytes | str) -> None:
     if getattr(section, name) is None:
         setattr(section, name, value)
     else:
         section.blame(state.at - 1, "a header line stands there twice")
 
 
-def _similarity(state: State, line: bytes) -> bool:
+def _similarity(state: ParserState, line: bytes) -> bool:
     if line.startswith((b"similarity index ", b"dissimilarity index ")):
         state.git_header()
         return True
     return False
 
 
-def _index(state: State, line: bytes) -> bool:
+def _index(state: ParserState, line: bytes) -> bool:
     match = _INDEX.fullmatch(line)
     if match is None:
         header = state.header()
@@ -177,7 +177,7 @@ def _index(state: State, line: bytes) -> bool:
     return True
 
 
-def _binary(state: State, line: bytes) -> bool:
+def _binary(state: ParserState, line: bytes) -> bool:
     if not line.endswith(_BINARY_ENDS) or not line.startswith(
         (b"Binary file", b"GIT binary patch", b"Cannot display: ")
     ):
@@ -191,7 +191,7 @@ def _binary(state: State, line: bytes) -> bool:
     return True
 
 
-def _property(state: State, line: bytes) -> bool:
+def _property(state: ParserState, line: bytes) -> bool:
     """The changed properties of Subversion: counted off, named, not reviewed."""
     section = state.section
     if section is None or not section.svn or section.trouble:
@@ -210,7 +210,7 @@ def _property(state: State, line: bytes) -> bool:
     return True
 
 
-def _submodule(state: State, line: bytes) -> bool:
+def _submodule(state: ParserState, line: bytes) -> bool:
     match = _SUBMODULE.fullmatch(line)
     found = match or _DIRTY.fullmatch(line)
     if found is None:
@@ -224,7 +224,7 @@ def _submodule(state: State, line: bytes) -> bool:
     return True
 
 
-def _only(state: State, line: bytes) -> bool:
+def _only(state: ParserState, line: bytes) -> bool:
     folder, colon, name = line.removeprefix(b"Only in ").partition(b": ")
     if not line.startswith(b"Only in ") or not colon:
         return False
@@ -234,14 +234,14 @@ def _only(state: State, line: bytes) -> bool:
     return True
 
 
-def _unmerged(state: State, line: bytes) -> bool:
+def _unmerged(state: ParserState, line: bytes) -> bool:
     if not line.startswith(b"* Unmerged path "):
         return False
     state.open("unmerged", line.removeprefix(b"* Unmerged path "))
     return state.stray("the merge of this file is not finished")
 
 
-def _commit(state: State, line: bytes) -> bool:
+def _commit(state: ParserState, line: bytes) -> bool:
     if not _COMMIT.match(line):
         return False
     state.commits += 1
@@ -250,7 +250,7 @@ def _commit(state: State, line: bytes) -> bool:
     return True
 
 
-HANDLERS: Final[dict[bytes, Callable[[State, bytes], bool]]] = {
+HANDLERS: Final[dict[bytes, Callable[[ParserState, bytes], bool]]] = {
     b"diff": _diff,
     b"Index:": _index_of_svn,
     b"---": _names,

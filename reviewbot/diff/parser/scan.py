@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser import decode_input, headers, hunks
-from reviewbot.diff.parser.state import Section, State
+from reviewbot.diff.parser.state import ParserState, Section
 from reviewbot.domain.errors import DiffError
 
 _UNREADABLE = "the hunk header cannot be read"
@@ -34,7 +34,7 @@ def scan(
 
     Raises DiffError where the input as a whole is of a form that is not read.
     """
-    state = State(lines, limits, open_end=open_end, mailed=mailed)
+    state = ParserState(lines, limits, open_end=open_end, mailed=mailed)
     if fragment:
         state.open("fragment")
     end = len(lines)
@@ -58,13 +58,13 @@ def scan(
     return state.sections
 
 
-def _end(state: State, section: Section) -> None:
+def _end(state: ParserState, section: Section) -> None:
     section.last = True
     if state.open_end and not (section.hunks or section.trouble or section.cut or section.binary or section.unseen):
         section.cut = "the diff ends inside the header of this file"
 
 
-def _long(state: State, line: bytes) -> None:
+def _long(state: ParserState, line: bytes) -> None:
     """A line that is too long for any rule that looks at names."""
     if line.startswith((b"diff -", b"Index: ")):
         state.open("git")
@@ -75,7 +75,7 @@ def _long(state: State, line: bytes) -> None:
         state.stray(headers.TOO_LONG)
 
 
-def _other(state: State, line: bytes) -> None:
+def _other(state: ParserState, line: bytes) -> None:
     """A line that no rule knows."""
     section = state.section
     if not state.kept_hunks:
@@ -104,18 +104,18 @@ def _refuse(line: bytes) -> None:
         raise DiffError(f"The input is a context diff: use diff -u, or {decode_input.WANTED}.")
 
 
-def _is_signature(state: State, line: bytes) -> bool:
+def _is_signature(state: ParserState, line: bytes) -> bool:
     rest = state.lines[state.at : state.at + _SIGNATURE_LINES + 1]
     return line == _SIGNATURE and 0 < len(rest) <= _SIGNATURE_LINES and _VERSION.match(rest[0]) is not None
 
 
-def _skip_signature(state: State) -> None:
+def _skip_signature(state: ParserState) -> None:
     """Go on where the next file begins: a list of mails puts its own words below a signature."""
     while state.at < len(state.lines) and not decode_input.begins_section(state.lines[state.at]):
         state.at += 1
 
 
-def _hunk(state: State, line: bytes) -> None:
+def _hunk(state: ParserState, line: bytes) -> None:
     section = state.section
     if section is not None and section.trouble:
         return
@@ -138,7 +138,7 @@ def _hunk(state: State, line: bytes) -> None:
         _read(state, section, head)
 
 
-def _read(state: State, section: Section, head: hunks.Header) -> None:
+def _read(state: ParserState, section: Section, head: hunks.Header) -> None:
     start = state.at
     body = hunks.read_body(state.lines, start, head)
     state.at = state.hunk_end = body.at
@@ -160,7 +160,7 @@ def _read(state: State, section: Section, head: hunks.Header) -> None:
         _keep(state, section, head, body)
 
 
-def _keep(state: State, section: Section, head: hunks.Header, body: hunks.Body) -> None:
+def _keep(state: ParserState, section: Section, head: hunks.Header, body: hunks.Body) -> None:
     rows = body.rows
     if max(map(len, rows)) > state.limits.line_bytes:
         section.minified = True
@@ -177,7 +177,7 @@ def _keep(state: State, section: Section, head: hunks.Header, body: hunks.Body) 
     state.kept_hunks += 1
 
 
-def _limit(state: State, section: Section, size: int) -> str:
+def _limit(state: ParserState, section: Section, size: int) -> str:
     limits = state.limits
     if section.size + size > limits.file_bytes:
         return f"the file has more than {limits.file_bytes} bytes of changes"

@@ -69,7 +69,7 @@ class Section:
             self.trouble = f"line {line + 1} of the diff: {text}"
 
 
-class State:
+class ParserState:
     """Mutable on purpose and never seen outside one scan. Line numbers count from 0 here."""
 
     def __init__(self, lines: Sequence[bytes], limits: DiffLimits, *, open_end: bool, mailed: bool = False) -> None:

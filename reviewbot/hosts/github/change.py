@@ -21,7 +21,7 @@ from reviewbot.domain.errors import (
     HostMissingError,
     HostMovedError,
 )
-from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.base import PullRequest, ReadChange
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, read_file_list, text_of
 from reviewbot.hosts.github.files.trees import Objects
@@ -32,19 +32,6 @@ DIFF = "application/vnd.github.diff"
 
 MAX_LISTED = 3_000
 """Files that GitHub lists of one pull request."""
-
-
-@dataclass(frozen=True)
-class ReadChange:
-    """A change as GitHub gave it."""
-
-    change: ChangeSet
-    digest: str
-    """Of the diff's bytes, in hexadecimal."""
-    merge_base: str
-    """The commit from which the change starts; the old sides of its files are this commit's."""
-    notes: tuple[str, ...] = ()
-    """What a reader should know of how it was read."""
 
 
 @dataclass
@@ -76,7 +63,12 @@ def read_change(client: GithubClient, pull: PullRequest) -> ReadChange:
     change = _check_counts(change, now, reading.notes)
     if not change.files:
         raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
-    return ReadChange(pull.describe(change), digest, merge_base or pull.base_sha, tuple(reading.notes))
+    return ReadChange(
+        change=pull.describe(change),
+        digest=digest,
+        merge_base=merge_base or pull.base_sha,
+        notes=tuple(reading.notes),
+    )
 
 
 def merge_base_of(client: GithubClient, pull: PullRequest) -> str | None:

@@ -22,8 +22,15 @@ from reviewbot import __version__
 from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.errors import GRAPHQL, Failed, fault, graphql_fault
-from reviewbot.hosts.github.rate_limits import DEADLINE_S, Again, Clock, Left, Patience, SystemClock
-from reviewbot.hosts.github.transport import MOVED, BrokenError, Call, Raw, Session, origin_of
+from reviewbot.hosts.github.rate_limits import (
+    DEADLINE_S,
+    Again,
+    BlockingClock,
+    Patience,
+    RemainingRequests,
+    SystemBlockingClock,
+)
+from reviewbot.hosts.github.transport import MOVED, BrokenError, Call, HttpSession, Raw, origin_of
 
 JSON = Any
 """What a JSON text holds."""
@@ -67,7 +74,7 @@ class GithubClient:
     def __init__(
         self,
         access: Access,
-        clock: Clock | None = None,
+        clock: BlockingClock | None = None,
         deadline_s: float = DEADLINE_S,
         before_write: Callable[[], None] = lambda: None,
     ) -> None:
@@ -77,10 +84,10 @@ class GithubClient:
         """
         self.access = access
         self._before_write = before_write
-        self._session = Session(access.api_url)
-        self._clock = clock or SystemClock()
+        self._session = HttpSession(access.api_url)
+        self._clock = clock or SystemBlockingClock()
         self._patience = Patience(self._clock, deadline_s)
-        self._left = Left()
+        self._left = RemainingRequests()
         self._requester = Requester(
             auth=Auth.Token(access.token),
             base_url=access.api_url,

@@ -80,7 +80,7 @@ class GithubHost:
         notes = [*read.notes]
         if snapshot.base_file(FILE_NAME) is not None and snapshot.organisation_settings_used:
             notes.append(f"{FILE_NAME} is that of the owner's .github repository; this one has none")
-        return HostedChange(read.change, read.digest, snapshot, read.merge_base, tuple(notes))
+        return HostedChange(**(vars(read) | {"notes": tuple(notes)}), snapshot=snapshot)
 
     def push(self, pull: PullRequest, earlier: str) -> Push | None:
         """As `CodeHost.push`; two requests."""

@@ -49,7 +49,7 @@ _TIME_DIGITS = 12
 T = TypeVar("T")
 
 
-class Clock(Protocol):
+class BlockingClock(Protocol):
     """Clock of a blocking client, replaceable so that tests need not wait."""
 
     def monotonic(self) -> float:
@@ -62,7 +62,7 @@ class Clock(Protocol):
         """Wait."""
 
 
-class SystemClock:
+class SystemBlockingClock:
     """The clock of the system."""
 
     def monotonic(self) -> float:
@@ -101,7 +101,7 @@ def limit_pause_s(status: int, headers: Mapping[str, str], message: str, now: fl
     return MINUTE_S if status == HTTPStatus.TOO_MANY_REQUESTS or "rate limit" in message.lower() else None
 
 
-class Left:
+class RemainingRequests:
     """What GitHub says is left of its hourly limits, each by its name. Safe to use from several threads.
 
     Source: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit
@@ -141,7 +141,7 @@ def _number(text: str | None, digits: int) -> float | None:
 class Patience:
     """Repeats what failed with `Again`, never past the deadline. Safe to use from several threads."""
 
-    def __init__(self, clock: Clock, deadline_s: float) -> None:
+    def __init__(self, clock: BlockingClock, deadline_s: float) -> None:
         self.clock = clock
         self._end = clock.monotonic() + deadline_s
         self._growing = wait_exponential(multiplier=FIRST_WAIT_S, max=MAX_WAIT_S) + wait_random(0, FIRST_WAIT_S / 2)

@@ -51,7 +51,7 @@ class BrokenError(Exception):
         self.final = final
 
 
-class Session:
+class HttpSession:
     """Connections to one host; safe to use from several threads. Proxies and certificates as the environment says."""
 
     def __init__(self, url: str) -> None:
@@ -140,7 +140,7 @@ class Session:
 class Call:
     """One request in the shape of PyGithub's connections."""
 
-    def __init__(self, session: Session, left: Callable[[], float], *, follow: bool = True) -> None:
+    def __init__(self, session: HttpSession, left: Callable[[], float], *, follow: bool = True) -> None:
         self._session = session
         self._left = left
         self._follow = follow

@@ -5,23 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.rows import commentable, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange
 from reviewbot.domain.errors import HostError, InputError
-from reviewbot.hosts.base import InlineComment, PullRequest
+from reviewbot.hosts.base import InlineComment, PullRequest, ReadChange
 from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.snapshot import GitSnapshot
-
-
-class ReadChange(NamedTuple):
-    """A change, the digest of its diff, and the commit from which it starts."""
-
-    change: ChangeSet
-    digest: str
-    merge_base: str
 
 
 class LocalSnapshot(GitSnapshot):
@@ -65,7 +56,8 @@ def read_change(repository: GitRepository, base_sha: str, head_sha: str) -> Read
     with as_host_errors():
         found = repository.range_diff(f"{base_sha}...{head_sha}")
         change = parse_diff(found.diff)
-    return ReadChange(change, hashlib.sha256(found.diff).hexdigest(), found.base_sha or base_sha)
+    digest = hashlib.sha256(found.diff).hexdigest()
+    return ReadChange(change=change, digest=digest, merge_base=found.base_sha or base_sha)
 
 
 def is_shown(change: ChangeSet, comment: InlineComment) -> bool:

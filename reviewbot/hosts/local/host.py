@@ -84,7 +84,7 @@ class LocalHost:
         if not read.change.files:
             raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
         snapshot = LocalSnapshot(self._git, pull, read.merge_base)
-        return HostedChange(pull.describe(read.change), read.digest, snapshot, read.merge_base)
+        return HostedChange(**(vars(read) | {"change": pull.describe(read.change)}), snapshot=snapshot)
 
     def push(self, pull: PullRequest, earlier: str) -> Push | None:
         """As `CodeHost.push`."""

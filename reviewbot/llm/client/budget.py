@@ -81,7 +81,7 @@ class _Budget(NamedTuple):
         return self.spent + self.reserved + self.wanted > self.limit
 
 
-class Ledger:
+class SpendLedger:
     """The usage (`ports.UsageLedger`) and the budgets of one run. For one event loop."""
 
     def __init__(self, limits: SpendLimits | None = None) -> None:

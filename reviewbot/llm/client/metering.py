@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from reviewbot.domain.contracts import Tier, Usage
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest
-from reviewbot.llm.client.budget import Ledger
+from reviewbot.llm.client.budget import SpendLedger
 from reviewbot.llm.client.requests import CHARS_PER_TOKEN, estimate_tokens
 from reviewbot.prices import PriceTable
 
@@ -26,7 +26,7 @@ UNSEEN_TOKENS = 5_000
 class Meter:
     """The budgets, and what calls cost of them. `models` are the ids by tier."""
 
-    ledger: Ledger
+    ledger: SpendLedger
     prices: PriceTable
     models: Mapping[Tier, str]
 

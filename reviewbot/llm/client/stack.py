@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from reviewbot.domain.contracts import Tier
 from reviewbot.domain.errors import EngineError
 from reviewbot.domain.ports import Clock, Journal, Model, ModelReply, ModelRequest, Recorder
-from reviewbot.llm.client.budget import Deadline, Ledger
+from reviewbot.llm.client.budget import Deadline, SpendLedger
 from reviewbot.llm.client.metering import BudgetCheck, Meter, MeteredModel
 from reviewbot.llm.client.prefix_gate import PrefixGate
 from reviewbot.llm.client.rate_limiter import RateLimiter
@@ -41,7 +41,7 @@ class ClientConfig:
 
     clock: Clock
     deadline: Deadline
-    ledger: Ledger
+    ledger: SpendLedger
     journal: Journal
     recorder: Recorder
     models: Mapping[Tier, str]

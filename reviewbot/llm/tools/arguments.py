@@ -26,7 +26,7 @@ Side = Literal["head", "base"]
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ToolParameter:
     """One argument of a tool."""
 
     name: str
@@ -51,7 +51,7 @@ _TYPES: Mapping[Kind, str] = {
 }
 
 
-def schema_of(parameters: Sequence[Parameter]) -> dict[str, object]:
+def schema_of(parameters: Sequence[ToolParameter]) -> dict[str, object]:
     """The JSON Schema of all arguments: a closed object."""
     return {
         "type": "object",
@@ -64,7 +64,7 @@ def schema_of(parameters: Sequence[Parameter]) -> dict[str, object]:
 class Arguments:
     """Checked arguments, by name. What was not given has a default."""
 
-    def __init__(self, parameters: Sequence[Parameter], given: Mapping[str, object]) -> None:
+    def __init__(self, parameters: Sequence[ToolParameter], given: Mapping[str, object]) -> None:
         """Raises Refused."""
         given = {name: value for name, value in given.items() if value is not None}
         known = {parameter.name: parameter for parameter in parameters}
@@ -94,7 +94,7 @@ class Arguments:
         return "base" if self._values.get("side") == "base" else "head"
 
 
-def _checked(parameter: Parameter, value: object) -> str | int | bool:
+def _checked(parameter: ToolParameter, value: object) -> str | int | bool:
     if parameter.kind == "switch":
         return _switch(parameter, value)
     if parameter.kind == "line":
@@ -112,19 +112,19 @@ def _checked(parameter: Parameter, value: object) -> str | int | bool:
     return value
 
 
-def _switch(parameter: Parameter, value: object) -> bool:
+def _switch(parameter: ToolParameter, value: object) -> bool:
     if not isinstance(value, bool):
         raise Refused(f"{parameter.name} must be true or false, not {quote(value)}")
     return value
 
 
-def _line(parameter: Parameter, value: object) -> int:
+def _line(parameter: ToolParameter, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_LINE:
         raise Refused(f"{parameter.name} must be the number of a line from 1, not {quote(value)}")
     return value
 
 
-def _path(parameter: Parameter, value: str) -> str:
+def _path(parameter: ToolParameter, value: str) -> str:
     """A path in the one form that rules over names know; "." and "/" at its ends are dropped. Empty: the top."""
     path = value.removesuffix("/")
     while path.startswith("./"):

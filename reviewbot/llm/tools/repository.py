@@ -10,7 +10,7 @@ from functools import cache
 from reviewbot.config.messages import quote
 from reviewbot.domain.errors import ReviewbotError
 from reviewbot.domain.ports import OfferedTool, RepositorySnapshot
-from reviewbot.llm.tools.arguments import Arguments, Parameter, Refused, ToolLimits, ToolResult, schema_of
+from reviewbot.llm.tools.arguments import Arguments, Refused, ToolLimits, ToolParameter, ToolResult, schema_of
 from reviewbot.llm.tools.reading import history, list_folder, read
 from reviewbot.llm.tools.search import search
 from reviewbot.llm.tools.symbols import definition, uses
@@ -25,7 +25,7 @@ LEFT_OUT = "\n[{} more characters are left out: ask for something narrower]"
 class _Tool:
     name: str
     description: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ToolParameter, ...]
     run: Callable[[RepositoryView, Arguments], ToolResult]
 
     @property
@@ -45,7 +45,7 @@ def _packaged_tools() -> tuple[_Tool, ...]:
         _Tool(
             name=row["name"],
             description=row["description"],
-            parameters=tuple(Parameter(**each) for each in row["parameters"]),
+            parameters=tuple(ToolParameter(**each) for each in row["parameters"]),
             run=_RUNS[row["name"]],
         )
         for row in packaged_table("repository_tools")["tool"]

@@ -34,7 +34,7 @@ Check = Callable[[FileChange, Snapshot], Awaitable[Answer]]
 """What all of our analyzers say of one file of a change, with a snapshot that has its new side."""
 
 
-class Proof(NamedTuple):
+class SuggestionProof(NamedTuple):
     """`text` is what may be offered in the place of a finding's lines: whole lines joined by LF, "" deletes them.
 
     None where nothing is offered; `reason` then says why, and is empty where there was nothing to prove.
@@ -63,32 +63,32 @@ class Prover:
         self._mask = SecretMask(side_texts(change))
         self._before: dict[str, Answer] = {}
 
-    async def proven(self, findings: Iterable[Finding]) -> dict[Finding, Proof]:
+    async def proven(self, findings: Iterable[Finding]) -> dict[Finding, SuggestionProof]:
         """Try each finding's replacement, in the order of the findings; of two for one place the first is offered."""
-        proofs: dict[Finding, Proof] = {}
+        proofs: dict[Finding, SuggestionProof] = {}
         tried = 0
         for finding in findings:
             if finding.replacement is None or finding in proofs:
                 continue
             if any(proof.text is not None and _meet(finding, other) for other, proof in proofs.items()):
-                proofs[finding] = Proof(None, "another suggestion changes the same lines")
+                proofs[finding] = SuggestionProof(None, "another suggestion changes the same lines")
             elif tried == MAX_PROOFS:
-                proofs[finding] = Proof(None, f"only {MAX_PROOFS} replacements of one review are tried")
+                proofs[finding] = SuggestionProof(None, f"only {MAX_PROOFS} replacements of one review are tried")
             else:
                 tried += 1
                 proofs[finding] = await self.prove(finding)
         return proofs
 
-    async def prove(self, finding: Finding) -> Proof:
+    async def prove(self, finding: Finding) -> SuggestionProof:
         """Try the replacement of one finding. Raises nothing: what cannot be proven is not offered."""
         if finding.replacement is None:
-            return Proof(None)
+            return SuggestionProof(None)
         place = self._place(finding, finding.replacement)
         if isinstance(place, str):
-            return Proof(None, place)
+            return SuggestionProof(None, place)
         text = place.patch.text(place.lines)
         reason = _parse_problem(place, text) or await self._worse(finding, place, text)
-        return Proof(None, reason) if reason else Proof(finding.replacement)
+        return SuggestionProof(None, reason) if reason else SuggestionProof(finding.replacement)
 
     def _place(self, finding: Finding, replacement: str) -> _Place | str:
         """Where it goes, or why it goes nowhere."""

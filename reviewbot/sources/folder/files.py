@@ -24,7 +24,7 @@ _FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 """Not blocking, so that a FIFO without a writer opens at once, and is then seen to be no regular file."""
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """What stands at a path. `text` is None and `there` true for a regular file that is too large or not readable."""
 
     text: str | None
@@ -33,11 +33,11 @@ class Found(NamedTuple):
     """Device and inode of a file that was opened: equal for two spellings of one file."""
 
 
-ABSENT = Found(None, there=False)
+ABSENT = FoundFile(None, there=False)
 """No regular file: nothing, a link, a folder, a device."""
 
 
-def read_file(root: Path, path: str, *, as_tracked: bool = False) -> Found:
+def read_file(root: Path, path: str, *, as_tracked: bool = False) -> FoundFile:
     """Read a file by its label.
 
     Args:
@@ -56,7 +56,7 @@ def read_file(root: Path, path: str, *, as_tracked: bool = False) -> Found:
                 return ABSENT
             return read_at(folder, last)
     except PermissionError:
-        return Found(None, there=True)
+        return FoundFile(None, there=True)
     except OSError:
         return ABSENT
 
@@ -74,7 +74,7 @@ def list_files(root: Path, path: str) -> tuple[str, ...]:
     return tuple(sorted(label(os.fsencode(each)) for each in names))
 
 
-def read_at(folder: int, name: str, limit: int = MAX_FILE_BYTES) -> Found:
+def read_at(folder: int, name: str, limit: int = MAX_FILE_BYTES) -> FoundFile:
     """Read a file of at most `limit` bytes in an open folder. Raises OSError."""
     # Asked before it is opened, since opening a device can do something.
     if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
@@ -85,7 +85,7 @@ def read_at(folder: int, name: str, limit: int = MAX_FILE_BYTES) -> Found:
             return ABSENT
         content = stream.read(limit + 1)
     text = None if len(content) > limit else content.decode("utf-8", "replace")
-    return Found(text, there=True, identity=(status.st_dev, status.st_ino))
+    return FoundFile(text, there=True, identity=(status.st_dev, status.st_ino))
 
 
 def identity_of(root: Path, path: str) -> tuple[int, int] | None:

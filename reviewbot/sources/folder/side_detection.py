@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
-    from reviewbot.sources.folder.files import Found
+    from reviewbot.sources.folder.files import FoundFile
 
-    Read = Callable[[str], Found]
+    Read = Callable[[str], FoundFile]
 
 
 class FileSides(NamedTuple):
@@ -31,7 +31,7 @@ class FileSides(NamedTuple):
     """Those that the new side has as regular files, binary ones as well."""
 
 
-class Pair(NamedTuple):
+class SidePair(NamedTuple):
     """Both sides of one file."""
 
     head: str | None
@@ -41,11 +41,11 @@ class Pair(NamedTuple):
 class Fit(NamedTuple):
     """What both sides are if the folder holds the new one, and if it holds the old one; None where it cannot."""
 
-    at_new: Pair | None
-    at_old: Pair | None
+    at_new: SidePair | None
+    at_old: SidePair | None
 
 
-UNKNOWN = Pair(None, None)
+UNKNOWN = SidePair(None, None)
 
 
 def sides_of(change: ChangeSet, read: Read) -> FileSides:
@@ -71,10 +71,10 @@ def _fit(file: FileChange, read: Read, *, alone: bool) -> Fit:
     found = read(file.path)
     if file.status == "added":
         text = added_text(file) if file.hunks else ""
-        fit = _fit_one_sided(Pair(text, None), text, found, present_at_new=True, alone=alone)
+        fit = _fit_one_sided(SidePair(text, None), text, found, present_at_new=True, alone=alone)
     elif file.status == "deleted":
         text = old_side(file, "") if file.hunks else ""
-        fit = _fit_one_sided(Pair(None, text), text, found, present_at_new=False, alone=alone)
+        fit = _fit_one_sided(SidePair(None, text), text, found, present_at_new=False, alone=alone)
     else:
         fit = _fit_two_sided(file, found, read(file.old_path) if file.old_path else found)
     if fit == (None, None):
@@ -83,7 +83,7 @@ def _fit(file: FileChange, read: Read, *, alone: bool) -> Fit:
     return fit
 
 
-def _fit_one_sided(pair: Pair, text: str | None, found: Found, *, present_at_new: bool, alone: bool) -> Fit:
+def _fit_one_sided(pair: SidePair, text: str | None, found: FoundFile, *, present_at_new: bool, alone: bool) -> Fit:
     if not alone or text is None or (found.there and found.text is None):
         return Fit(pair, pair)
     if not found.there:
@@ -93,22 +93,22 @@ def _fit_one_sided(pair: Pair, text: str | None, found: Found, *, present_at_new
     return Fit(pair, None) if present_at_new else Fit(None, pair)
 
 
-def _fit_two_sided(file: FileChange, new: Found, old: Found) -> Fit:
+def _fit_two_sided(file: FileChange, new: FoundFile, old: FoundFile) -> Fit:
     if any(found.there and found.text is None for found in (new, old)):
         return Fit(UNKNOWN, UNKNOWN)
     at_new = at_old = None
     if new.text is not None:
         before = old_side(file, new.text) if file.hunks else new.text
-        at_new = Pair(new.text, before) if before is not None else None
+        at_new = SidePair(new.text, before) if before is not None else None
     if old.text is not None:
         after = new_side(file, old.text) if file.hunks else old.text
-        at_old = Pair(after, old.text) if after is not None else None
+        at_old = SidePair(after, old.text) if after is not None else None
     if at_new and at_old and file.hunks:
         return _settle(file.hunks[-1], at_new, at_old)
     return Fit(at_new, at_old)
 
 
-def _settle(last: Hunk, at_new: Pair, at_old: Pair) -> Fit:
+def _settle(last: Hunk, at_new: SidePair, at_old: SidePair) -> Fit:
     """Where a text looks like both sides, only one of them may end where the last hunk says that the file ends."""
     new_ends = _ends(last, at_new.head or "", last.new_start, last.new_count)
     old_ends = _ends(last, at_old.base or "", last.old_start, last.old_count)
@@ -125,7 +125,7 @@ def _ends(last: Hunk, text: str, start: int, count: int) -> bool:
     return below >= max(above, 1) or lines == start + max(count - 1, 0)
 
 
-def _what_is_wrong(file: FileChange, found: Found) -> str:
+def _what_is_wrong(file: FileChange, found: FoundFile) -> str:
     if found.text is None:
         return "is not there"
     if file.status in ("added", "deleted"):
@@ -144,7 +144,7 @@ def _first_strange_line(file: FileChange, text: str) -> int:
     return max(1, file.hunks[0].new_start)
 
 
-def _remember(sides: FileSides, file: FileChange, pair: Pair) -> None:
+def _remember(sides: FileSides, file: FileChange, pair: SidePair) -> None:
     if file.status != "deleted":
         sides.head[file.path] = pair.head
     if file.status not in ("added", "copied"):

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git.process import Result
+from reviewbot.sources.git.process import GitResult
 
-Run = Callable[..., Result]
+Run = Callable[..., GitResult]
 """Runs one git command."""
 
 _REMOTES, _HEADS = "refs/remotes/", "refs/heads/"
@@ -87,7 +87,7 @@ def _default_branch(names: Run) -> str:
     return next((ref for ref in usual if names("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}").code == 0), "")
 
 
-def _line(found: Result) -> str:
+def _line(found: GitResult) -> str:
     return found.line if found.code == 0 and found.line.startswith("refs/") else ""
 
 

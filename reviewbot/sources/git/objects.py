@@ -28,7 +28,7 @@ _HEADER = ("sha", "kind", "size")
 """The words above an object's content."""
 
 
-class Entry(NamedTuple):
+class GitEntry(NamedTuple):
     """One name in a folder."""
 
     mode: bytes
@@ -42,7 +42,7 @@ class ObjectReader:
         self._git = git
         self._lock = Lock()
         self._child: subprocess.Popen[bytes] | None = None
-        self._trees: dict[str, Mapping[bytes, Entry]] = {}
+        self._trees: dict[str, Mapping[bytes, GitEntry]] = {}
 
     def read(self, sha: str, kind: str, limit: int) -> bytes | None:
         """The content of an object; None where it is missing, damaged, of another kind or longer than `limit` bytes."""
@@ -77,7 +77,7 @@ class ObjectReader:
             raise _damaged(commit)
         return lines
 
-    def folder(self, tree: str) -> Mapping[bytes, Entry]:
+    def folder(self, tree: str) -> Mapping[bytes, GitEntry]:
         """The entries of a folder by name."""
         if tree not in self._trees:
             content = self.read(tree, "tree", MAX_TREE_BYTES)
@@ -86,7 +86,7 @@ class ObjectReader:
             self._trees[tree] = _entries(tree, content)
         return self._trees[tree]
 
-    def find(self, tree: str, path: bytes) -> Entry | None:
+    def find(self, tree: str, path: bytes) -> GitEntry | None:
         """What stands at a path below a folder. A link on the way is a name that is not there."""
         *folders, name = path.split(b"/")
         for folder in folders:
@@ -129,9 +129,9 @@ def _ask(child: subprocess.Popen[bytes], sha: str, limit: int) -> tuple[list[byt
     return header, stdout.read(int(header[2]) + 1)[:-1]
 
 
-def _entries(tree: str, content: bytes) -> dict[bytes, Entry]:
+def _entries(tree: str, content: bytes) -> dict[bytes, GitEntry]:
     """Parse git's form of a folder: mode, blank, name, NUL, hash; again and again."""
-    found: dict[bytes, Entry] = {}
+    found: dict[bytes, GitEntry] = {}
     hash_size = len(tree) // 2
     at = 0
     while at < len(content):
@@ -140,7 +140,7 @@ def _entries(tree: str, content: bytes) -> dict[bytes, Entry]:
         after = nul + 1 + hash_size
         if blank < 0 or nul < 0 or after > len(content):
             raise _damaged(tree)
-        found.setdefault(content[blank + 1 : nul], Entry(content[at:blank], content[nul + 1 : after].hex()))
+        found.setdefault(content[blank + 1 : nul], GitEntry(content[at:blank], content[nul + 1 : after].hex()))
         at = after
     return found
 

@@ -64,7 +64,7 @@ class Git:
 
     def run(
         self, *arguments: str, limit: int = MAX_ERROR_BYTES, seconds: float = TIMEOUT_S, cut: bool = False
-    ) -> Result:
+    ) -> GitResult:
         """Run one command. Raises InputError where it prints over `limit` bytes or takes over `seconds`.
 
         With `cut` the first `limit` bytes of a longer output are the answer, and the command is ended there.
@@ -90,16 +90,16 @@ class Git:
             errors.seek(0)
             message = errors.read(MAX_ERROR_BYTES).decode("utf-8", "replace")
         if len(output) > limit and cut:
-            return Result(code, output[:limit], message, cut=True)
+            return GitResult(code, output[:limit], message, cut=True)
         if len(output) > limit:
             raise InputError(f"git {arguments[0]} printed more than {limit // 2**20} MiB; review a smaller range")
         if code == -signal.SIGKILL:
             raise InputError(f"git {arguments[0]} took longer than {seconds:.0f} s; review a smaller range")
-        return Result(code, output, message)
+        return GitResult(code, output, message)
 
 
 @dataclass(frozen=True)
-class Result:
+class GitResult:
     """What a command answered."""
 
     code: int

@@ -19,7 +19,7 @@ from reviewbot.domain.errors import InputError
 from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, parse_range
 from reviewbot.sources.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.sources.git.place import GitLocation, copy_index, find_place, make_private
-from reviewbot.sources.git.process import Git, Result, find_program
+from reviewbot.sources.git.process import Git, GitResult, find_program
 from reviewbot.tables import packaged_table
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class GitRepository:
             self.staged_diff()
         return self._index_tree or self._nothing
 
-    def _names(self, *arguments: str) -> Result:
+    def _names(self, *arguments: str) -> GitResult:
         """Run a command that looks names up: the only kind that sees the real git directory."""
         return self._opened.real.run(*arguments)
 

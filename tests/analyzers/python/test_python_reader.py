@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.analyzers.core.run import changed_file
-from reviewbot.analyzers.python.reader import ParsedFile, PythonReader, parse
+from reviewbot.analyzers.python.reader import ParsedPython, PythonReader, parse
 from reviewbot.context.python_text import MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ NEWER = {
 """Syntax of Python 3.12, which the oldest Python that we run on does not know and which cannot be said in its own."""
 
 
-def read(change: FileChange, snapshot: Snapshot) -> ParsedFile:
+def read(change: FileChange, snapshot: Snapshot) -> ParsedPython:
     return asyncio.run(PythonReader().read(changed_file([change], snapshot)))
 
 
-def names(answer: ParsedFile) -> list[list[str]]:
+def names(answer: ParsedPython) -> list[list[str]]:
     """The functions of each piece."""
     return [[node.name for node in ast.walk(p.tree) if isinstance(node, ast.FunctionDef)] for p in answer.pieces]
 
@@ -205,13 +205,13 @@ def test_prose_is_unread(file_of: FileOf, bare: Snapshot) -> None:
 
 
 def test_a_file_that_adds_nothing_has_no_pieces(file_of: FileOf, bare: Snapshot) -> None:
-    assert read(file_of("-x = 1\n y = 2"), bare) == ParsedFile((), 0, 0)
+    assert read(file_of("-x = 1\n y = 2"), bare) == ParsedPython((), 0, 0)
 
 
 def test_a_file_is_parsed_once_for_all_who_ask(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
     reader, file = PythonReader(), changed_file([file_of("x = 1")], snapshot_of("x = 1\n"))
 
-    async def ask() -> list[ParsedFile]:
+    async def ask() -> list[ParsedPython]:
         together = await asyncio.gather(*(reader.read(file) for _ in range(3)))
         return [*together, await reader.read(file)]
 
@@ -234,7 +234,7 @@ def test_the_same_change_of_another_file_is_read_anew(file_of: FileOf, snapshot_
     reader, change = PythonReader(), file_of("x = 1")
     heads = ("x = 1\n", "x = 1\ny = 2\n", None)
 
-    async def ask() -> list[ParsedFile]:
+    async def ask() -> list[ParsedPython]:
         return [await reader.read(changed_file([change], snapshot_of(head))) for head in heads]
 
     one, other, alone = asyncio.run(ask())

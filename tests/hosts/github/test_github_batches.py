@@ -18,7 +18,7 @@ from reviewbot.hosts.github.files.blobs import MAX_BYTES, MAX_FILE_BYTES, PER_RE
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.host import GithubHost
-from reviewbot.hosts.github.rate_limits import RESERVE, Left
+from reviewbot.hosts.github.rate_limits import RESERVE, RemainingRequests
 from reviewbot.sources.blobs.store import hash_of
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
@@ -235,7 +235,7 @@ def test_graphqls_own_reserve_is_left_alone_too(
 
 
 def test_an_hour_that_has_passed_says_nothing_of_the_next_one() -> None:
-    left = Left()
+    left = RemainingRequests()
     left.note({"x-ratelimit-remaining": "7", "x-ratelimit-reset": "1000"}, "core")
     left.note({"x-ratelimit-remaining": "9"}, "graphql")
     left.note({"x-ratelimit-remaining": "1", "x-ratelimit-resource": "search"}, "core")

@@ -17,8 +17,8 @@ from reviewbot.domain.errors import (
     HostMovedError,
     InputError,
 )
-from reviewbot.hosts.base import PullRequest
-from reviewbot.hosts.github.change import ReadChange, _check_counts, read_change
+from reviewbot.hosts.base import PullRequest, ReadChange
+from reviewbot.hosts.github.change import _check_counts, read_change
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import read_pull
 from tests.github_api import FakeGitHub, Reply

@@ -22,7 +22,7 @@ from reviewbot.hosts.github import transport
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.errors import Failed, fault, graphql_fault, message_of
-from reviewbot.hosts.github.rate_limits import Again, SystemClock, limit_pause_s
+from reviewbot.hosts.github.rate_limits import Again, SystemBlockingClock, limit_pause_s
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import (
     bad_token,
@@ -384,7 +384,7 @@ def test_bodies_are_json(github_api: FakeGitHub, client: GithubClient) -> None:
 
 
 def test_the_systems_clock_goes_on() -> None:
-    clock = SystemClock()
+    clock = SystemBlockingClock()
     before = clock.monotonic()
     clock.sleep(0)
 

@@ -16,8 +16,8 @@ from reviewbot.hosts.github.rate_limits import (
     MINUTE_S,
     TRIES,
     Again,
-    Left,
     Patience,
+    RemainingRequests,
     limit_pause_s,
 )
 from tests.github_api import FakeGitHub
@@ -78,7 +78,7 @@ def told(left: str, reset: str = "2000", **more: str) -> dict[str, str]:
 def test_what_is_left_of_a_limit_is_what_was_said_last_in_this_hour(
     headers: list[dict[str, str]], left: int | None
 ) -> None:
-    kept = Left()
+    kept = RemainingRequests()
     for each in headers:
         kept.note(each, "core")
 

@@ -12,7 +12,7 @@ import pytest
 from reviewbot.domain.errors import HostError, HostUnknownError
 from reviewbot.hosts.github.auth.access import Access
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.transport import BrokenError, Session, origin_of
+from reviewbot.hosts.github.transport import BrokenError, HttpSession, origin_of
 from tests.github_api import FakeGitHub, Reply
 
 SHOP = "/repos/acme/shop"
@@ -20,8 +20,8 @@ BODY = {"name": "a", "head_sha": "b" * 40, "status": "queued"}
 
 
 @pytest.fixture
-def session(github_api: FakeGitHub) -> Iterator[Session]:
-    made = Session(github_api.url)
+def session(github_api: FakeGitHub) -> Iterator[HttpSession]:
+    made = HttpSession(github_api.url)
     yield made
     made.close()
 
@@ -47,7 +47,7 @@ def test_a_host_that_never_answers_is_not_waited_for_beyond_the_deadline(
 
 
 def test_an_answer_that_comes_too_slowly_is_left_and_may_have_been_carried_out(
-    github_api: FakeGitHub, session: Session
+    github_api: FakeGitHub, session: HttpSession
 ) -> None:
     github_api.refuse("GET", "shop$", Reply(200, b"x" * 500_000))
     left = iter([5.0, 5.0, 0.0])
@@ -58,7 +58,7 @@ def test_an_answer_that_comes_too_slowly_is_left_and_may_have_been_carried_out(
 
 
 @pytest.mark.parametrize("left", [0.0, -1.0])
-def test_without_any_time_nothing_is_sent(left: float, github_api: FakeGitHub, session: Session) -> None:
+def test_without_any_time_nothing_is_sent(left: float, github_api: FakeGitHub, session: HttpSession) -> None:
     with pytest.raises(BrokenError, match="no time left") as broken:
         session.send("GET", github_api.url + SHOP, {}, None, lambda: left)
     assert (broken.value.sent, broken.value.final, github_api.recorded) == (False, True, [])
@@ -81,7 +81,7 @@ def test_no_cookie_is_ever_sent_back(github_api: FakeGitHub, client: GithubClien
     assert [each.headers.get("cookie") for each in github_api.recorded] == [None, None]
 
 
-def test_a_body_is_sent_as_it_was_made(github_api: FakeGitHub, session: Session) -> None:
+def test_a_body_is_sent_as_it_was_made(github_api: FakeGitHub, session: HttpSession) -> None:
     github_api.refuse("POST", "check-runs$", Reply(201, {"id": 3}))
     raw = session.send("POST", f"{github_api.url}{SHOP}/check-runs", {}, '{"name": "ü"}', lambda: 5.0)
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import BudgetError
-from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits
+from reviewbot.llm.client.budget import Deadline, SpendLedger, SpendLimits
 
 
-def spend(ledger: Ledger, purpose: str = "logic", tokens: int = 10, dollars: float | None = None) -> None:
+def spend(ledger: SpendLedger, purpose: str = "logic", tokens: int = 10, dollars: float | None = None) -> None:
     """One call that costs as much as it was said to."""
 
     async def run() -> None:
@@ -25,7 +25,7 @@ def spend(ledger: Ledger, purpose: str = "logic", tokens: int = 10, dollars: flo
 
 
 def test_without_limits_everything_is_noted_and_nothing_refused() -> None:
-    ledger = Ledger()
+    ledger = SpendLedger()
     spend(ledger, "logic", 10**9, 10**6)
     spend(ledger, "logic", 5)
     spend(ledger, "planner", 7)
@@ -54,7 +54,7 @@ def test_without_limits_everything_is_noted_and_nothing_refused() -> None:
     ],
 )
 def test_a_budget_without_room_names_itself_what_is_spent_and_its_setting(limits: SpendLimits, words: str) -> None:
-    ledger = Ledger(limits)
+    ledger = SpendLedger(limits)
     spend(ledger, dollars=0.1)
     spend(ledger, dollars=0.1)
     with pytest.raises(BudgetError, match=words):
@@ -62,14 +62,14 @@ def test_a_budget_without_room_names_itself_what_is_spent_and_its_setting(limits
 
 
 def test_a_call_of_unknown_price_is_held_to_the_other_budgets_only() -> None:
-    ledger = Ledger(SpendLimits(max_cost_usd=0.0, max_tokens=10))
+    ledger = SpendLedger(SpendLimits(max_cost_usd=0.0, max_tokens=10))
     spend(ledger, tokens=10, dollars=None)
     with pytest.raises(BudgetError, match="tokens"):
         spend(ledger, tokens=1, dollars=None)
 
 
 def test_a_call_of_unknown_price_under_way_takes_no_dollars_from_one_whose_price_is_known() -> None:
-    ledger = Ledger(SpendLimits(max_cost_usd=1.0))
+    ledger = SpendLedger(SpendLimits(max_cost_usd=1.0))
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None), ledger.reserve("logic", 10, 1.0) as reservation:
@@ -93,7 +93,7 @@ def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
     limits: SpendLimits, calls: list[tuple[str, int, float | None]]
 ) -> None:
     """None of them has to wait for another, or it would wait for ever."""
-    ledger = Ledger(limits)
+    ledger = SpendLedger(limits)
     all_begun = asyncio.Barrier(len(calls))
 
     async def call(purpose: str, tokens: int, dollars: float | None) -> None:
@@ -112,7 +112,7 @@ def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
 
 @pytest.mark.parametrize("field", ["input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens"])
 def test_every_kind_of_token_counts_against_a_budget(field: str) -> None:
-    ledger = Ledger(SpendLimits(max_tokens=10))
+    ledger = SpendLedger(SpendLimits(max_tokens=10))
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None) as reservation:
@@ -125,7 +125,7 @@ def test_every_kind_of_token_counts_against_a_budget(field: str) -> None:
 
 
 def test_a_workers_tokens_under_way_are_no_other_workers_business() -> None:
-    ledger = Ledger(SpendLimits(worker_tokens=10))
+    ledger = SpendLedger(SpendLimits(worker_tokens=10))
 
     async def run() -> None:
         async with ledger.reserve("logic", 8, None), ledger.reserve("style", 8, None):
@@ -135,7 +135,7 @@ def test_a_workers_tokens_under_way_are_no_other_workers_business() -> None:
 
 
 def test_a_workers_tokens_are_its_own_and_concern_no_one_who_is_no_worker() -> None:
-    ledger = Ledger(SpendLimits(worker_tokens=10))
+    ledger = SpendLedger(SpendLimits(worker_tokens=10))
     spend(ledger, "logic")
     spend(ledger, "style")
     for _ in range(3):
@@ -145,7 +145,7 @@ def test_a_workers_tokens_are_its_own_and_concern_no_one_who_is_no_worker() -> N
 
 
 def test_a_call_that_failed_gives_back_what_it_had_reserved() -> None:
-    ledger = Ledger(SpendLimits(max_calls=1))
+    ledger = SpendLedger(SpendLimits(max_calls=1))
 
     async def fail() -> None:
         async with ledger.reserve("logic", 10, None):
@@ -159,7 +159,7 @@ def test_a_call_that_failed_gives_back_what_it_had_reserved() -> None:
 
 
 def test_the_last_word_about_a_call_counts() -> None:
-    ledger = Ledger()
+    ledger = SpendLedger()
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None) as reservation:
@@ -171,7 +171,7 @@ def test_the_last_word_about_a_call_counts() -> None:
 
 
 def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
-    ledger = Ledger(SpendLimits(max_calls=1))
+    ledger = SpendLedger(SpendLimits(max_calls=1))
 
     async def run() -> None:
         async with ledger.reserve("logic", 10, None) as reservation:
@@ -185,7 +185,7 @@ def test_a_look_whether_there_is_room_takes_none_and_waits_for_nobody() -> None:
 
 
 def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
-    ledger = Ledger(SpendLimits(max_cost_usd=1.0))
+    ledger = SpendLedger(SpendLimits(max_cost_usd=1.0))
     order: list[str] = []
 
     async def call(name: str, most: float, real: float, begun: asyncio.Event, go: asyncio.Event) -> None:
@@ -212,7 +212,7 @@ def test_a_call_waits_for_others_that_may_leave_room_for_it() -> None:
 
 
 def test_a_call_that_waited_in_vain_is_refused() -> None:
-    ledger = Ledger(SpendLimits(max_calls=1))
+    ledger = SpendLedger(SpendLimits(max_calls=1))
 
     async def call(name: str) -> str:
         async with ledger.reserve("logic", 1, None) as reservation:
@@ -242,7 +242,7 @@ class Watched(SpendLimits):
 
 def test_a_call_waits_through_the_ends_of_several_others() -> None:
     Watched.looks = 0
-    ledger = Ledger(Watched(max_cost_usd=1.0))
+    ledger = SpendLedger(Watched(max_cost_usd=1.0))
     order: list[str] = []
 
     async def call(name: str, most: float, real: float, go: asyncio.Event) -> None:
@@ -279,7 +279,7 @@ def test_calls_at_the_same_time_never_overshoot_together(
     calls: list[tuple[int, int, bool]], most_tokens: int, most_calls: int
 ) -> None:
     """Each call says what it takes at most, takes a share of that, and may fail."""
-    ledger = Ledger(SpendLimits(max_tokens=most_tokens, max_calls=most_calls))
+    ledger = SpendLedger(SpendLimits(max_tokens=most_tokens, max_calls=most_calls))
 
     async def call(most: int, share: int, fails: bool) -> None:  # noqa: FBT001 - drawn
         async with ledger.reserve("logic", most, None) as reservation:

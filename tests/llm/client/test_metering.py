@@ -10,7 +10,7 @@ import pytest
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import BudgetError
 from reviewbot.domain.ports import ModelReply, ModelRequest, ToolCall
-from reviewbot.llm.client.budget import Ledger, SpendLimits
+from reviewbot.llm.client.budget import SpendLedger, SpendLimits
 from reviewbot.llm.client.metering import Meter, MeteredModel
 from reviewbot.llm.client.requests import estimate_tokens
 from reviewbot.prices import PriceTable, default_models, packaged_prices
@@ -36,8 +36,8 @@ class Reporting:
 
 def metered(
     inner: Any, limits: SpendLimits | None = None, prices: PriceTable | None = None
-) -> tuple[MeteredModel, Ledger]:
-    ledger = Ledger(limits)
+) -> tuple[MeteredModel, SpendLedger]:
+    ledger = SpendLedger(limits)
     return MeteredModel(inner, Meter(ledger, packaged_prices() if prices is None else prices, MODELS)), ledger
 
 

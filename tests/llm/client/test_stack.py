@@ -21,7 +21,7 @@ from reviewbot.domain.errors import (
     TransientError,
 )
 from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, StopReason, Text, ToolAnswer, ToolCall, Turn
-from reviewbot.llm.client.budget import Deadline, Ledger, SpendLimits
+from reviewbot.llm.client.budget import Deadline, SpendLedger, SpendLimits
 from reviewbot.llm.client.rate_limiter import TokenBucket
 from reviewbot.llm.client.requests import digest, estimate_tokens
 from reviewbot.llm.client.retry import RetryPolicy
@@ -55,7 +55,7 @@ def replied(text: str = "yes", stop: StopReason = "end", usage: Usage = SPENT) -
 @pytest.fixture
 def make_config(clock: Any, journal: Any, trace: Any) -> Callable[..., ClientConfig]:
     def make(limits: SpendLimits | None = None, **fields: Any) -> ClientConfig:
-        known = {"ledger": Ledger(limits), "journal": journal, "recorder": trace, "models": MODELS}
+        known = {"ledger": SpendLedger(limits), "journal": journal, "recorder": trace, "models": MODELS}
         return ClientConfig(clock, Deadline(clock, 100), **{**known, "prices": packaged_prices(), **fields})
 
     return make

@@ -16,7 +16,7 @@ import pytest
 
 from reviewbot.domain.errors import DeadlineError, EngineError, ProviderError, TransientError
 from reviewbot.domain.ports import Clock, ModelReply, ModelRequest, OfferedTool
-from reviewbot.llm.client.budget import Deadline, Ledger
+from reviewbot.llm.client.budget import Deadline, SpendLedger
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.llm.providers.claude import Access, ClaudeModel
@@ -54,7 +54,7 @@ def ask(
     async def run() -> list[Any]:
         policy = RetryPolicy(first_wait_s=FIRST_WAIT_S)
         config = ClientConfig(
-            time, Deadline(time, seconds), Ledger(), MemoryJournal(), trace, default_models(), retry=policy
+            time, Deadline(time, seconds), SpendLedger(), MemoryJournal(), trace, default_models(), retry=policy
         )
         try:
             asked = build_client(model, config)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.llm.tools import RepositoryTools
-from reviewbot.llm.tools.arguments import Arguments, EvidenceEntry, Parameter, ToolLimits
+from reviewbot.llm.tools.arguments import Arguments, EvidenceEntry, ToolLimits, ToolParameter
 from reviewbot.llm.tools.search import compile_pattern, search
 from reviewbot.llm.tools.view import RepositoryView
 
@@ -131,7 +131,7 @@ def test_each_bound_is_kept_and_said(repository: Any, calls: Any) -> None:
 
 def test_a_search_ends_when_its_time_is_over(repository: Any) -> None:
     view = RepositoryView(repository(FILES), ToolLimits(search_seconds=3), str, ())
-    given_ = Arguments((Parameter("pattern", "pattern", ""),), {"pattern": "nothing"})
+    given_ = Arguments((ToolParameter("pattern", "pattern", ""),), {"pattern": "nothing"})
     ticks = iter(range(0, 99, 2))
 
     text = search(view, given_, lambda: next(ticks)).text

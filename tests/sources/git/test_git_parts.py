@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.domain.errors import InputError
 from reviewbot.sources.git.place import MAX_INDEX_BYTES, MAX_SHALLOW_BYTES, read_shallow
-from reviewbot.sources.git.process import Result
+from reviewbot.sources.git.process import GitResult
 from reviewbot.sources.git.repository import GitRepository
 
 SECRET = "a line of another file"
@@ -68,5 +68,5 @@ def test_an_index_that_is_too_large_is_refused(repo: Any) -> None:
 
 
 def test_git_is_quoted_with_known_words_alone() -> None:
-    assert Result(128, b"", f"fatal: bad shallow line: {SECRET}\n").why == "git ended with 128"
-    assert Result(128, b"", f"error: unable to read {SECRET}\n").why == "unable to read"
+    assert GitResult(128, b"", f"fatal: bad shallow line: {SECRET}\n").why == "git ended with 128"
+    assert GitResult(128, b"", f"error: unable to read {SECRET}\n").why == "unable to read"

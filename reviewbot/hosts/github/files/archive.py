@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.pull import check_repository, check_sha
-from reviewbot.hosts.github.transport import BrokenError, Session, origin_of
+from reviewbot.hosts.github.transport import BrokenError, HttpSession, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def read_archive(client: GithubClient, repository: str, commit: str, left: Calla
     address = client.redirection(path)
     if not is_known(address, client.access.api_url):
         raise ArchiveError("GitHub sends us to a host that is not its own for the archive of a commit")
-    with closing(Session(address)) as session:
+    with closing(HttpSession(address)) as session:
         try:
             # Without the token: the address holds the permission, and is never shown for that.
             yield from files_of(session.stream(address, left, MAX_PACKED_BYTES))

@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
     size: int
 
 
-class Batches:
+class BlobBatches:
     """Files of one repository. Used by several threads: what they tell each other is a count, and off is off."""
 
     def __init__(self, client: GithubClient, repository: str) -> None:

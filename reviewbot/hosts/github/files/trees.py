@@ -10,7 +10,7 @@ from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 from reviewbot.diff.parser.file_names import encode, label, to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.client import JSON, GithubClient
-from reviewbot.hosts.github.files.blobs import PER_REQUEST, Batches, Wanted
+from reviewbot.hosts.github.files.blobs import PER_REQUEST, BlobBatches, Wanted
 from reviewbot.hosts.github.pull import check_repository, check_sha
 
 MAX_FILE_BYTES = 2 * 2**20
@@ -88,7 +88,7 @@ class Objects:
         self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, TreeEntry], bool]] = SingleFlight()
         self._texts: SingleFlight[str, str | Unread | None] = SingleFlight()
         self._kept = 0
-        self._batches = Batches(client, repository)
+        self._batches = BlobBatches(client, repository)
         self._ahead: SingleFlight[tuple[str, ...], bool] = SingleFlight()
         self._expected: dict[tuple[str, str], tuple[str, ...]] = {}
 
