@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from reviewbot import __version__
@@ -18,13 +19,14 @@ from reviewbot.delivery.places import add_symbols, places, set_symbols
 from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Plan, Review, Withheld
 from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
-from reviewbot.domain.ports import Snapshot
+from reviewbot.domain.ports import RepositorySnapshot, Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.carried_findings import Carried, with_carried
 from reviewbot.memory.fingerprints import all_of, identities, of_review
 from reviewbot.memory.grave_notes import grave_notes
 from reviewbot.memory.recall import Recall, recall, withhold
 from reviewbot.memory.rounds import convergence_note
+from reviewbot.memory.standing_code import Listing
 from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.replay.replay_review import recorded_review
 from reviewbot.report.costs import anomalies
@@ -82,7 +84,7 @@ def deliver(
     carried: tuple[Carried, ...] = ()
     ledger = None
     if memory is not None:
-        found = recall(review, names, memory, snapshot.head)
+        found = recall(review, names, memory, snapshot.head, _listing(snapshot))
         ledger, carried = found.ledger, found.carried
         held = [{"finding": n, "reason": found.held[each].reason, "message": found.held[each].message}
                 for n, each in enumerate(dict.fromkeys(all_of(review))) if each in found.held]  # fmt: skip
@@ -111,6 +113,11 @@ def deliver(
 
 def _converged(ledger: Ledger) -> tuple[str, ...]:
     return (note,) if (note := convergence_note(ledger)) else ()
+
+
+def _listing(snapshot: Snapshot) -> Listing:
+    """What lists the files of the head, once, where that is asked."""
+    return cache(snapshot.files) if isinstance(snapshot, RepositorySnapshot) else lambda: None
 
 
 _COUNTED = ("verdict", "headline", "summary")

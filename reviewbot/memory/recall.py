@@ -8,7 +8,7 @@ Nothing that is true is dropped: what is not said again stands in the review's w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_sufficient
@@ -18,9 +18,10 @@ from reviewbot.memory.carried_findings import Carried, carried_findings
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
+from reviewbot.memory.relocation import relocate
 from reviewbot.memory.rounds import entry_of
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
-from reviewbot.memory.standing_code import Standing, Text, standing_codes
+from reviewbot.memory.standing_code import Listing, Standing, Text, gone_check, standing_codes
 from reviewbot.memory.states import Event, advance
 from reviewbot.review.feedback import source_of
 from reviewbot.review.verify.verifier import by_a_model_alone
@@ -80,32 +81,39 @@ class _Head(NamedTuple):
     around: Surroundings
 
 
-def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, text: Text) -> Recalled:
-    """Hold a review against a ledger. Pure but for `text`, which reads files of the head.
+def recall(
+    review: Review,
+    names: Mapping[Finding, Identity],
+    memory: Recall,
+    text: Text,
+    listing: Listing = lambda: None,
+) -> Recalled:
+    """Hold a review against a ledger. Pure but for `text` and `listing`, which read the head.
 
     The same review a second time at the same head, with the ledger that this has given, gives the same ledger.
     """
+    records = relocate(memory.ledger.records, memory.change, text)
+    memory = replace(memory, ledger=memory.ledger.model_copy(update={"records": records}))
     sightings = [Sighting(finding, names[finding]) for finding in dict.fromkeys(all_of(review)) if finding in names]
     matched = match_names(sightings, memory.ledger.records)
     known = {record.name for record in matched.values()}
     others = [record for record in memory.ledger.records if record.name not in known]
-    around = _surroundings(memory, others, text)
+    around = _surroundings(memory, others, text, listing)
     matched |= match_others([each for each in sightings if each.finding not in matched], others, around)
     marks = marks_of(memory.change)
     held = _held(review, sightings, matched, memory, marks)
     head = _Head(withhold(review, held), marks, _read_paths(review), around)
-    records = _advanced(head, sightings, matched, held, memory)
+    advanced = _advanced(head, sightings, matched, held, memory)
     before, rows = seen_before(memory), in_files(marks, head.read)
     fits = len(before | rows) <= MAX_MARKS
-    entry = _entry(head.review, records, memory)
+    entry = _entry(head.review, advanced, memory)
     if memory.base:
         entry = entry_of(entry, review, memory.change, memory.base)
     seen_names = {record.name for record in matched.values()} | {each.identity.name for each in sightings}
-    carried = tuple(carried_findings(records, seen_names, around.standing, memory.change, text))
+    carried = tuple(carried_findings(advanced, seen_names, around.standing, memory.change, text))
     standing = {each.name for each in carried}
     event = Event("found", "its code stands as it was read", US, memory.head, memory.at)
-    records = [advance(record, event) if record.name in standing else record for record in records]
-    kept = _within(records, MAX_RECORDS)
+    kept = _within([advance(each, event) if each.name in standing else each for each in advanced], MAX_RECORDS)
     ledger = Ledger(
         records=kept,
         heads=(*(each for each in memory.ledger.heads if each.head != memory.head), entry)[-MAX_HEADS:],
@@ -116,14 +124,13 @@ def recall(review: Review, names: Mapping[Finding, Identity], memory: Recall, te
     return Recalled(held, ledger, carried)
 
 
-def _surroundings(memory: Recall, records: Collection[Record], text: Text) -> Surroundings:
+def _surroundings(memory: Recall, records: Collection[Record], text: Text, listing: Listing) -> Surroundings:
     files = memory.change.files
     old_paths = {file.path: file.old_path for file in files if file.old_path and file.status == "renamed"}
-    removed = {file.path for file in files if file.status == "deleted"}
     path_now = {old: new for new, old in old_paths.items()}
     against = {decision.finding for decision in memory.decisions}
     closed = (each for each in records if each.state in ("dismissed", "refuted") or not against.isdisjoint(each.names))
-    standing = standing_codes(records, path_now, text, removed.__contains__)
+    standing = standing_codes(records, path_now, text, gone_check(files, listing))
     return Surroundings(old_paths, standing, frozenset(each.name for each in closed))
 
 

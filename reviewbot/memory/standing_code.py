@@ -10,6 +10,7 @@ from typing import Literal
 
 from reviewbot.context.statements import Statements
 from reviewbot.diff.language import language_of
+from reviewbot.domain.contracts import DESCRIPTION, TITLE, FileChange
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.memory.fingerprints import code_digest, normal
 
@@ -24,6 +25,22 @@ MAX_LINES = 60_000
 
 Text = Callable[[str], str | None]
 """The new side of a file; None where it is not at hand."""
+
+Listing = Callable[[], Collection[str] | None]
+"""The names of all files of the head; None where they are not at hand."""
+
+
+def gone_check(files: Iterable[FileChange], listing: Listing) -> Callable[[str], bool]:
+    """Whether a file that cannot be read is known not to be in the head: deleted, or added and left out again."""
+    states = {file.path: file.status for file in files}
+
+    def is_gone(path: str) -> bool:
+        if path in states or path in (TITLE, DESCRIPTION):
+            return states.get(path) == "deleted"
+        there = listing()
+        return there is not None and path not in there
+
+    return is_gone
 
 
 def standing_codes(
@@ -45,7 +62,7 @@ def standing_codes(
     for path, group in groupby(sorted(records, key=path_of), key=path_of):
         of_file = list(group)
         content = text(path)
-        places = {} if content is None else _places(content, path, {each.rows for each in of_file if each.code})
+        places = {} if content is None else code_places(content, path, {each.rows for each in of_file if each.code})
         for record in of_file:
             if not record.code or places is None or (content is None and not gone(path)):
                 found[record.name] = "unknown"
@@ -59,7 +76,7 @@ def _distance(here: int, there: int) -> int:
     return abs(here - there)
 
 
-def _places(content: str, path: str, heights: Collection[int]) -> dict[str, list[int]] | None:
+def code_places(content: str, path: str, heights: Collection[int]) -> dict[str, list[int]] | None:
     """The lines on which code begins, by its digest: all of these heights; None for a file that is too large."""
     lines = content.split("\n")
     if len(lines) * max(1, len(heights)) > MAX_LINES:

@@ -15,6 +15,7 @@ from reviewbot.memory.decisions import Decision
 from reviewbot.memory.fingerprints import Identity, all_of, identities
 from reviewbot.memory.grave_notes import grave_notes
 from reviewbot.memory.recall import Recall, Recalled, recall, withhold
+from reviewbot.memory.standing_code import Listing
 from tests.report.conftest import a_finding, a_review
 from tests.snapshots import InMemorySnapshot
 
@@ -117,6 +118,7 @@ class Pushes:
         renames: Mapping[str, str] | None = None,
         decisions: tuple[Decision, ...] = (),
         again: bool = False,
+        listing: Listing = lambda: None,
         **fields: Any,
     ) -> tuple[Review, Recalled]:
         """Review a new head (`again`: the last one); the review as it is shown, and what was made of it."""
@@ -132,7 +134,7 @@ class Pushes:
         review = add_symbols(a_review(**given), files)
         names = identities(all_of(review), place_of=places(review, files))
         memory = Recall(change, sha(self.number), "2026-01-01T00:00:00Z", self.ledger, decisions, self.policy)
-        made = recall(review, names, memory, files.head)
+        made = recall(review, names, memory, files.head, listing)
         self.names = names
         self.ledger = made.ledger
         return withhold(review, made.held), made
