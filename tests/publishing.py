@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
-from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, ReviewDraft, Thread
+from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, Reaction, ReviewDraft, Thread
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish.marker import Signer
 from reviewbot.publish.options import PublishOptions, PublishRequest
@@ -36,6 +36,7 @@ class RecordingHost:
     released: list[int] = field(default_factory=list)
     edited_by: dict[int, int] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
+    reacted: dict[int, tuple[Reaction, ...]] = field(default_factory=dict)
     faults: dict[str, list[Exception | None]] = field(default_factory=dict)
     before_post: Callable[[ReviewDraft], None] = field(default=lambda _: None)
     after_post: Callable[[ReviewDraft], None] = field(default=lambda _: None)
@@ -100,6 +101,10 @@ class RecordingHost:
         self.at_lines = [
             replace(each, resolved=resolved) if each.thread_id == thread_id else each for each in self.at_lines
         ]
+
+    def reactions(self, comment_id: int) -> tuple[Reaction, ...]:
+        self._called("reactions")
+        return self.reacted.get(comment_id, ())
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         raise NotImplementedError

@@ -85,6 +85,13 @@ def check_event(
     return event(fields.pop("action", "rerequested"), **{kind: part}, **fields)
 
 
+def thread_event(action: str = "resolved", **fields: Any) -> dict[str, Any]:
+    """`pull_request_review_thread`."""
+    comment = {"id": 900, "body": "a finding", "author_association": "MEMBER", "user": PERSON}
+    thread = {"node_id": "T_1", "comments": [comment]}
+    return event(action, pull_request=pull(), thread=thread, **fields)
+
+
 def group_event(ref: str = f"refs/heads/gh-readonly-queue/main/pr-7-{'b' * 40}", **fields: Any) -> dict[str, Any]:
     """`merge_group`, checks requested."""
     group = {"head_sha": sha("d"), "head_ref": ref, "base_ref": "refs/heads/main", "base_sha": sha("b")}

@@ -85,6 +85,19 @@ class PostedComment:
     association: str
     """The author's to the repository, in GitHub's words: OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE ..."""
     body: str
+    reactions: int = 0
+    """How many reactions it has, where the host says so."""
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """One reaction of one account to a comment."""
+
+    account_id: int | None
+    """None where the account is gone."""
+    login: str
+    content: str
+    """In GitHub's words: "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket" or "eyes"."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +247,9 @@ class ReviewHost(Protocol):
 
     def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         """Mark a thread as resolved, or as open again. Raises HostMissingError where there is no such thread."""
+
+    def reactions(self, comment_id: int) -> tuple[Reaction, ...]:
+        """The reactions to a comment at a line, of all pages; none where the host does not say whose they are."""
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         """React to a comment, such as with "eyes". Twice does what once does."""

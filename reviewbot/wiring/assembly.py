@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
@@ -136,8 +136,8 @@ def setup(
     trace = Trace(clock, listener, mask)
     foreign, result_notes = imported_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence)
-    rules = replace(rules, feedback=given.feedback)
+    rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence, given.feedback)
+    learned = given.feedback.notes()
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     context = BuildContext(
@@ -145,13 +145,7 @@ def setup(
         worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(
-            *worker_set.notes,
-            *_notes(subject, settings, journal),
-            *suppression.notes,
-            *result_notes,
-            *given.feedback.notes(),
-        ),
+        notes=(*worker_set.notes, *_notes(subject, settings, journal), *suppression.notes, *result_notes, *learned),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
         services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),

@@ -15,7 +15,7 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.github_api.reads import pull_json
+from tests.github_api.reads import account_json, pull_json
 from tests.github_api.refusals import not_found
 from tests.github_api.routes import Call, Refused, Reply, route
 from tests.github_api.server import FakeGitHub
@@ -156,6 +156,16 @@ def deliver_again(call: Call) -> Reply:
 def permission(call: Call) -> Reply:
     call.repository()
     return Reply(200, {"permission": _app(call).may.get(call.parts["username"], "none")})
+
+
+@route("GET", "/repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions", needs=("pull_requests", "read"))
+def list_reactions(call: Call) -> Reply:
+    found = [each for pull in call.repository().pulls.values() for each in pull.comments]
+    comment = next((each for each in found if each.comment_id == int(call.parts["comment_id"])), None)
+    if comment is None:
+        return Reply(404, {"message": "Not Found"})
+    rows = enumerate(comment.reactions, 1)
+    return call.page([{"id": n, "content": what, "user": account_json(who)} for n, (what, who) in rows])
 
 
 @route("POST", "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions", needs=("pull_requests", "write"))

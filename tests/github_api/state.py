@@ -78,6 +78,7 @@ class Comment:
     author_association: str = "MEMBER"
     resolved: bool = False
     """Of its thread."""
+    reactions: list[tuple[str, Account]] = field(default_factory=list)
 
 
 @dataclass

@@ -199,6 +199,7 @@ def comment_json(comment: Comment) -> Json:
         "created_at": comment.created_at,
         "in_reply_to_id": comment.in_reply_to_id,
         "author_association": comment.author_association,
+        "reactions": {"total_count": len(comment.reactions)},
     }
 
 

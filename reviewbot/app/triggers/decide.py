@@ -12,12 +12,13 @@ from reviewbot.config.settings import Settings
 HEAD_ACTIONS = frozenset({"opened", "reopened", "ready_for_review", "synchronize"})
 """After these the pull request has a head that may have no review."""
 
-_CHECKING: Mapping[str, tuple[TriggerKind, str]] = {
-    "check_run": ("rerun", "rerequested"),
-    "check_suite": ("rerun", "rerequested"),
-    "merge_group": ("group", "checks_requested"),
+_ACTIONS: Mapping[str, tuple[TriggerKind, tuple[str, ...]]] = {
+    "check_run": ("rerun", ("rerequested",)),
+    "check_suite": ("rerun", ("rerequested",)),
+    "merge_group": ("group", ("checks_requested",)),
+    "pull_request_review_thread": ("feedback", ("resolved", "unresolved")),
 }
-"""Events that ask for a check run, by the action that does."""
+"""What events ask for that have no comment and no head of a pull request, and the actions that do."""
 
 ALLOWED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 """Author associations that may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
@@ -33,12 +34,12 @@ def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger
     """
     if event.comment is not None:
         return _commanded(event, slug)
-    if event.name in _CHECKING:
-        return _asked_for_a_check(event)
+    if event.name in _ACTIONS:
+        return _by_action(event)
     if event.pull is None:
         return Refusal(f"nothing is done for {event.name} {event.action}")
     if event.action == "closed":
-        return _trigger(event, "closed", "closed")
+        return _trigger(event, "closed", "merged" if event.pull.merged else "closed")
     if event.action not in HEAD_ACTIONS and not _may_change_the_answer(event):
         return Refusal(f"nothing is done for {event.name} {event.action}")
     trigger = _trigger(event, "head", event.action)
@@ -91,11 +92,11 @@ def _replied(event: Event, comment: Comment) -> Trigger | Refusal:
     return _trigger(event, "command", "a reply in a thread", Command(REPLY))
 
 
-def _asked_for_a_check(event: Event) -> Trigger | Refusal:
-    kind, action = _CHECKING[event.name]
-    if event.action != action:
+def _by_action(event: Event) -> Trigger | Refusal:
+    kind, actions = _ACTIONS[event.name]
+    if event.action not in actions:
         return Refusal(f"nothing is done for {event.name} {event.action}")
-    return _trigger(event, kind, f"{event.name} {action}")
+    return _trigger(event, kind, f"{event.name} {event.action}")
 
 
 def _may_change_the_answer(event: Event) -> bool:

@@ -7,11 +7,12 @@ from typing import Literal
 
 from reviewbot.hosts.base import CommentKind, PullRequest
 
-TriggerKind = Literal["head", "rerun", "command", "closed", "group", "uninstalled", "narrowed"]
+TriggerKind = Literal["head", "rerun", "command", "closed", "feedback", "group", "uninstalled", "narrowed"]
 """What is asked for.
 
 head: the pull request has a head that should have a review (opened, reopened, ready, a push ...).
 rerun: a user asked for our check again. command: a user wrote one. closed: nothing more is to be done for it.
+feedback: a thread was resolved, or opened again.
 group: a merge queue waits for our check on the commit of a merge group. uninstalled: the installation has ended; there
 is no repository then (id 0, no name). narrowed: it was suspended, or has other repositories or rights now; no
 repository either.
@@ -100,6 +101,8 @@ class PullFacts:
     head_ref: str
     paths: tuple[str, ...] | None = None
     """Names of the changed files; None where they are not known yet, and nothing is decided by them."""
+    merged: bool = False
+    """As an event says; not asked of the API."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from reviewbot.app.web.payloads import (
     PullPayload,
     Repository,
     ReviewCommentPayload,
+    ThreadPayload,
 )
 from reviewbot.config.settings import Settings
 from reviewbot.hosts.base import CommentKind
@@ -160,6 +161,7 @@ def _pull(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
         labels=tuple(label.name for label in pull.labels),
         base_ref=pull.base.ref,
         head_ref=pull.head.ref,
+        merged=pull.merged is True,
     )
     event = _event(name, delivery_id, found)
     changed = tuple(sorted(found.changes))
@@ -186,6 +188,13 @@ def _review_comment(name: str, delivery_id: str, payload: Mapping[str, object]) 
     event = _event(name, delivery_id, found)
     event = replace(event, number=found.pull_request.number, comment=comment)
     return _Read(event, found.sender, _through(found.comment))
+
+
+def _thread(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+    found = ThreadPayload.model_validate(payload)
+    if not _goes_into(found.repository, found.pull_request.base):
+        raise PayloadError("pull_request.base.repo is not as it must be")
+    return _Read(replace(_event(name, delivery_id, found), number=found.pull_request.number), found.sender)
 
 
 def _comment(kind: CommentKind, part: CommentPart) -> Comment:
@@ -264,6 +273,7 @@ _SHAPES: Mapping[str, _Shape] = {
     "pull_request": _Shape(_pull, frozenset({"pull_request"}), frozenset({"comment", "review", "thread", "check_run"})),
     "issue_comment": _Shape(_issue_comment, frozenset({"issue", "comment"})),
     "pull_request_review_comment": _Shape(_review_comment, frozenset({"pull_request", "comment"})),
+    "pull_request_review_thread": _Shape(_thread, frozenset({"pull_request", "thread"})),
     "check_run": _Shape(_check_run, frozenset({"check_run"})),
     "merge_group": _Shape(_merge_group, frozenset({"merge_group"})),
     "check_suite": _Shape(_check_suite, frozenset({"check_suite"}), frozenset({"check_run"})),

@@ -90,6 +90,7 @@ class Pull(_Part):
     title: Text = ""
     draft: bool = False
     state: Word = "open"
+    merged: bool | None = None
     user: Account | None = None
     labels: list[Label] = []
     head: Side
@@ -184,6 +185,12 @@ class ReviewCommentPayload(Acted):
 
     pull_request: ListedPull
     comment: CommentPart
+
+
+class ThreadPayload(Acted):
+    """`pull_request_review_thread`: of the thread nothing is used, for its state is read from the API."""
+
+    pull_request: ListedPull
 
 
 class CheckRunPayload(Acted):

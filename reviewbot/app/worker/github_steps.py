@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from reviewbot import __version__, wiring
+from reviewbot.app.feedback.apply_decision import DecisionFollower
+from reviewbot.app.feedback.keep import collect_feedback, keep_review
 from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.human_queue import HumanQueue, Left, QueueItem, Reviewed
+from reviewbot.app.store.durable.human_queue import QueueItem
 from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.rate import SharedRate
@@ -25,7 +27,6 @@ from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
 from reviewbot.app.worker.answer_reply import JudgeReply
-from reviewbot.app.worker.apply_decision import DecisionFollower
 from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of, tallies_of_calls
@@ -41,7 +42,6 @@ from reviewbot.hosts.base import CheckDraft, CodeHost, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.host import github_host
 from reviewbot.memory.decisions import Decision
-from reviewbot.memory.fingerprints import all_of
 from reviewbot.publish.check_run import CHECK_NAME
 from reviewbot.publish.discussion import ReplyRuling
 from reviewbot.publish.marker import Signer
@@ -194,28 +194,11 @@ class Hosted:
                 notes = session.host.request_people(ref.repository, ref.number, person["label"], person["reviewers"])
                 for note in notes:
                     logger.warning("%s", note)
-        self._keep(run, value)
+        if (database := self._app.database()) is not None:
+            keep_review(database, run.request.installation, run.run_id, value)
         if posted.outcome == "posted":
             self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
         return Posted(posted.review_id or 0, posted.url)
-
-    def _keep(self, run: RunContext, value: PullReview) -> None:
-        """Keep what the review leaves to a person, and the labels of its ledger."""
-        if (database := self._app.database()) is None:
-            return
-        ref, records = value.pull, () if value.ledger is None else value.ledger.records
-        names = dict(zip(dict.fromkeys(all_of(value.review)), value.fingerprints, strict=True))
-        former = {name: record.names for record in records for name in record.names}
-        place = (run.request.installation, ref.repository_id, ref.number)
-        HumanQueue(database).put(
-            Reviewed(*place, ref.repository, ref.head_sha, run.run_id),
-            [
-                Left(tuple(dict.fromkeys((name, *former.get(name, ())))), item)
-                for item in value.review.human
-                if item.finding is not None and (name := names.get(item.finding))
-            ],
-        )
-        Labels(database).put(*place, records)
 
     def resolve(self, request: ReviewRequest) -> ReviewRequest | None:
         """As `Steps.resolve`."""
@@ -223,8 +206,13 @@ class Hosted:
             with self._host(request, LOOKING) as host:
                 answer_merge_group(host, request, self._app.signer())
             return None
+        kind, database = request.trigger.get("kind"), self._app.database()
         with self._host(request, POSTING) as host:
-            if (database := self._app.database()) is None or request.trigger.get("kind") != "command":
+            if database is not None and kind in ("feedback", "closed"):
+                collect_feedback(database, request, host, self._app.signer())
+            if kind == "feedback":
+                return None
+            if database is None or kind != "command":
                 return resolve_command(host, request)
             return CommandFollower(host, database, self._app.signer(), self._judge(host, database, request)).follow(
                 request

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Protocol
 from uuid import uuid4
 
+from reviewbot.app.feedback.apply_decision import record_result
 from reviewbot.app.runtime.logs import run_named
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
@@ -18,7 +19,6 @@ from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, Runs, State
-from reviewbot.app.worker.apply_decision import record_result
 from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.domain.errors import (
     HostAccessError,

@@ -12,6 +12,7 @@ from reviewbot.hosts.base import (
     PostedComment,
     PostedReview,
     PullRequest,
+    Reaction,
     ReviewDraft,
     Thread,
 )
@@ -147,6 +148,17 @@ class GithubReviews:
         if is_resolved != resolved:
             self._client.graphql(_RESOLVE if resolved else _UNRESOLVE, {"thread": node})
 
+    def reactions(self, comment_id: int) -> tuple[Reaction, ...]:
+        """The reactions to a comment at a line, of all pages.
+
+        https://docs.github.com/en/rest/reactions/reactions#list-reactions-for-a-pull-request-review-comment
+        """
+        found = self._client.items(f"{self._repository}/pulls/comments/{int(comment_id)}/reactions")
+        return tuple(
+            Reaction(_author(each), _text(_object(each.get("user")).get("login")), _text(each.get("content")))
+            for each in found
+        )
+
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         """React to a comment; GitHub keeps one reaction of a kind from each account."""
         folder = {"issue": "issues", "review": "pulls"}[kind]
@@ -239,6 +251,7 @@ def _comment(found: Json) -> PostedComment:
         author=_text(_object(found.get("user")).get("login")),
         association=_text(found.get("author_association")) or "NONE",
         body=_text(found.get("body")),
+        reactions=count if is_id(count := _object(found.get("reactions")).get("total_count")) else 0,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import HostInvalidError, HostMissingError, InputError
-from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, ReviewDraft, Thread
+from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, Reaction, ReviewDraft, Thread
 from reviewbot.hosts.local.change import branch_tips, is_shown, line_now, read_change
 from reviewbot.hosts.local.records import (
     OWN,
@@ -123,6 +123,11 @@ class LocalReviews:
         """Mark a thread as resolved, or as open again."""
         with self._folder.editing(self._pull.number) as activity:
             _thread_of(activity, thread_id).resolved = resolved
+
+    def reactions(self, comment_id: int) -> tuple[Reaction, ...]:
+        """None: those that are kept do not say whose they are."""
+        del comment_id
+        return ()
 
     def react(self, kind: CommentKind, comment_id: int, reaction: str) -> None:
         """React to a comment."""

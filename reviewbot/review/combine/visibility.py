@@ -47,12 +47,13 @@ class Rules:
         cards: Iterable[WorkerCard],
         max_findings: int,
         joint_confidence: JointConfidence = lambda _sources, _rules: None,
+        feedback: FeedbackTable = NO_FEEDBACK,
     ) -> Rules:
         """The thresholds of the workers' cards; of two with one task type the lower."""
         by_type: dict[str, int] = {}
         for card in cards:
             by_type[card.task_type] = min(card.threshold, by_type.get(card.task_type, card.threshold))
-        return cls(by_type, max_findings, joint_confidence)
+        return cls(by_type, max_findings, joint_confidence, feedback)
 
     def reaches_threshold(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""

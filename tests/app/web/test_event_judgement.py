@@ -13,7 +13,19 @@ from reviewbot.app.triggers.values import Refusal, Trigger
 from reviewbot.app.web.events import GHOST, Identity, PayloadError, decide_trigger
 from reviewbot.app.web.payloads import MAX_TEXT
 from reviewbot.config import Settings
-from tests.webhooks import APP_ID, BOT, BOT_ID, PERSON, check_event, comment_event, event, group_event, pull_event, sha
+from tests.webhooks import (
+    APP_ID,
+    BOT,
+    BOT_ID,
+    PERSON,
+    check_event,
+    comment_event,
+    event,
+    group_event,
+    pull_event,
+    sha,
+    thread_event,
+)
 
 WHO = Identity(APP_ID, "reviewbot", BOT_ID)
 ANY_BOT = Settings(review_bots=True)
@@ -45,6 +57,7 @@ ALL_SHAPES = {
     "pull_request": pull_event(),
     "issue_comment": comment_event(),
     "pull_request_review_comment": review_comment(),
+    "pull_request_review_thread": thread_event(),
     "check_run": check_event(),
     "check_suite": check_event("check_suite"),
     "merge_group": group_event(),
@@ -95,7 +108,7 @@ def test_what_else_has_a_pull_request_with_it_is_no_event_of_the_pull_request(pa
         (check_event("check_suite", app=APP_ID - 1), "check_suite", ANY_BOT, "it is the check of another App"),
         (comment_event(issue={"pull_request": None}), "issue_comment", None, "the comment is not on a pull request"),
         (comment_event(issue={"state": "closed"}), "issue_comment", None, "the pull request is closed"),
-        (event("resolved"), "pull_request_review_thread", None, "nothing is done for this event"),
+        (event("resolved"), "pull_request_review_thread", None, "the body is of another event"),
         (event("unsuspend", installation={"id": 1}), "installation", None, "nothing is done for this event"),
         (event("added", installation={"id": 1}), "installation_repositories", None, "nothing is done for this event"),
     ],
@@ -389,3 +402,27 @@ def test_a_branch_that_no_merge_queue_made_names_no_pull_request(ref: str) -> No
 @pytest.mark.parametrize("branch", ["main", "release/1.0", "pr-9-" + "b" * 40, "pr-9"])
 def test_the_number_is_that_behind_the_branch(branch: str) -> None:
     assert taken(group_event(f"refs/heads/gh-readonly-queue/{branch}/pr-7-{sha()}"), "merge_group").number == 7
+
+
+# --- feedback
+
+
+@pytest.mark.parametrize("action", ["resolved", "unresolved"])
+def test_a_thread_that_a_person_resolves_or_opens_again_is_feedback(action: str) -> None:
+    found = taken(thread_event(action), "pull_request_review_thread")
+
+    assert (found.kind, found.number, found.reason) == ("feedback", 7, f"pull_request_review_thread {action}")
+
+
+def test_a_thread_that_we_resolve_or_that_is_of_another_repository_is_none() -> None:
+    own = {"login": "reviewbot[bot]", "type": "Bot", "id": BOT_ID}
+    assert judged(thread_event(sender=own), "pull_request_review_thread") == Refusal("it is our own doing")
+    other = thread_event()
+    other["pull_request"]["base"]["repo"] = {"id": 9, "full_name": "other/one"}
+    with pytest.raises(PayloadError):
+        judged(other, "pull_request_review_thread")
+
+
+@pytest.mark.parametrize(("merged", "reason"), [(True, "merged"), (False, "closed"), (None, "closed")])
+def test_the_end_of_a_pull_request_says_whether_it_was_merged(merged: object, reason: str) -> None:
+    assert taken(pull_event("closed", state="closed", merged=merged)).reason == reason

@@ -151,7 +151,7 @@ IGNORED = [
     ("ping", {"zen": "Keep it simple."}),
     ("push", event("pushed")),
     ("installation", {"action": "deleted"}),
-    ("pull_request_review_thread", event("resolved", thread={}, pull_request={"number": 7})),
+    ("pull_request_review_thread", event("edited", thread={}, pull_request={"number": 7})),
     ("pull_request", pull_event("assigned")),
     ("pull_request", comment_event()),
     ("issue_comment", pull_event()),

@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import pytest
 
+from reviewbot.app.feedback.apply_decision import DecisionFollower, record_result
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, Left, QueueItem, Reviewed
 from reviewbot.app.store.durable.labels import Labels
-from reviewbot.app.worker.apply_decision import DecisionFollower, record_result
 from reviewbot.app.worker.work import End
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.contracts.ledger import Record
