@@ -14,7 +14,19 @@ from typing import Any, Literal, NamedTuple, get_args
 from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules
 from reviewbot.config.tiers import FORMER_ENGINES
-from reviewbot.config.values import NOTHING, OFF, Choice, Dollars, Globs, Names, Number, SettingType, ShortText, Switch
+from reviewbot.config.values import (
+    NOTHING,
+    OFF,
+    Choice,
+    Dollars,
+    Globs,
+    Names,
+    Number,
+    SettingType,
+    ShortText,
+    Switch,
+    Written,
+)
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit, WorkerLimits, merge_limits
 
 EngineName = Literal["models", "analyzers", "scripted"]
@@ -283,3 +295,30 @@ class Settings:
 
 KEYS: Mapping[str, Key] = {each.name: Key(each.name, **each.metadata) for each in fields(Settings) if each.metadata}
 """The declarations, in the order of the documentation."""
+
+
+DEFAULT = "default"
+"""The source of what is set nowhere."""
+
+
+class SettingInForce(NamedTuple):
+    """One setting, or one entry of a table whose entries have sources of their own."""
+
+    name: str
+    """Of an entry: "rules.NAME", for instance."""
+    value: Written
+    origin: str
+    meaning: str
+
+
+def settings_in_force(settings: Settings) -> list[SettingInForce]:
+    """All settings in the order of their declaration."""
+    rows: list[SettingInForce] = []
+    for name, key in KEYS.items():
+        value = getattr(settings, name)
+        entries = [
+            SettingInForce(f"{name}.{end}", inner, origin, key.meaning) for end, inner, origin in key.kind.lines(value)
+        ]
+        origin = settings.origin.get(name, DEFAULT)
+        rows += entries or [SettingInForce(name, key.kind.write(value), origin, key.meaning)]
+    return rows

@@ -14,6 +14,7 @@ from reviewbot.analyzers.imported import ImportedFindings, imported_tools
 from reviewbot.analyzers.imported.kinds import WORKERS
 from reviewbot.analyzers.programs.installed import missing_note
 from reviewbot.config import Settings
+from reviewbot.config.settings import DEFAULT, settings_in_force
 from reviewbot.config.source import FOLDER, BaseSide, repository_workers, settings_of
 from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import ChangeSet, Review, WorkerResult
@@ -155,6 +156,8 @@ def setup(
     )
     parts = _parts(settings, given, context)
     record_inputs(trace, subject.change, parts.recorded_inputs(joint_rows(table)))
+    changed = (row for row in settings_in_force(settings) if row.origin != DEFAULT)
+    trace.record("settings", settings=[{"name": row.name, "value": row.value, "origin": row.origin} for row in changed])
     name = _identity(context, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor)))
     executor = PlanExecutor(
         worker_set=worker_set,

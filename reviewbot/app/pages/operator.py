@@ -14,31 +14,20 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.pages.render import page, problem
-from reviewbot.app.pages.runs import the_viewer
+from reviewbot.app.pages.runs import list_page, the_viewer
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.listing import RunFilter, RunListing, Scope
 from reviewbot.app.store.durable.runs import RunRecord
 from reviewbot.app.triggers.values import Delivery, Trigger
-from reviewbot.config.settings import KEYS, Settings
+from reviewbot.config.settings import DEFAULT, settings_in_force
 
 logger = logging.getLogger("reviewbot.app.pages")
 
 DAY_S: Final = 86_400.0
 COST_DAYS: Final = 30
 MAX_ROWS: Final = 100
-"""Of a list that has no pages: failed runs, and decisions."""
-
-_DEFAULT: Final = "default"
-
-
-class SettingRow(NamedTuple):
-    """One setting in force."""
-
-    name: str
-    value: str
-    origin: str
-    meaning: str
+"""Of decisions."""
 
 
 class Decision(NamedTuple):
@@ -62,8 +51,7 @@ def operator_blueprint(parts: PagesParts) -> Blueprint:
     @blueprint.get("/failed", provide_automatic_options=False)
     def failed() -> BaseResponse:
         viewer = the_viewer()
-        rows = listing.runs(viewer.readable, RunFilter(states=("failed", "parked")), limit=MAX_ROWS)
-        return page("failed", viewer, rows=rows, now=listing.now())
+        return list_page(listing, viewer, RunFilter(states=("failed", "parked")), path="/failed", template="failed")
 
     @blueprint.post("/runs/<path:run>/retry", provide_automatic_options=False)
     def retry(run: str) -> BaseResponse:
@@ -99,7 +87,7 @@ def operator_blueprint(parts: PagesParts) -> Blueprint:
         viewer = the_viewer()
         if not viewer.sees_anything:
             raise NotFound
-        return page("settings", viewer, rows=list(setting_rows(parts.settings)), default=_DEFAULT)
+        return page("settings", viewer, rows=settings_in_force(parts.settings), default=DEFAULT)
 
     @blueprint.get("/decisions", provide_automatic_options=False)
     def decisions() -> BaseResponse:
@@ -126,18 +114,6 @@ def retry_of(record: RunRecord, actor: str) -> Delivery:
         actor=actor,
     )
     return Delivery(trigger.delivery_id, "retry", hashlib.sha256(name.encode()).hexdigest(), trigger)
-
-
-def setting_rows(settings: Settings) -> Iterator[SettingRow]:
-    """Each setting with its value and source; of a table each entry, as `reviewbot config --show-origin` has them."""
-    for name, key in KEYS.items():
-        entries = key.kind.lines(getattr(settings, name))
-        for end, value, origin in entries:
-            yield SettingRow(f"{name}.{end}", str(value), origin, key.meaning)
-        if not entries:
-            yield SettingRow(
-                name, str(key.kind.write(getattr(settings, name))), settings.origin.get(name, _DEFAULT), key.meaning
-            )
 
 
 def _decisions(parts: PagesParts, listing: RunListing, scope: Scope) -> Iterator[Decision]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -23,6 +24,9 @@ MAX_OUTCOMES: Final = 300
 MAX_LANES: Final = 40
 MAX_LEVELS: Final = 4
 MIN_BAR: Final = 3
+MAX_KEPT: Final = 4
+"""Views that are kept, with their traces: a page that is loaded again costs no second reading."""
+
 WIDTH: Final = 1_000
 """Of a lane, in units of its picture."""
 
@@ -61,8 +65,11 @@ class RunView(NamedTuple):
     """Why findings cannot be shown: the review broke off, or another version wrote its trace."""
     verdict: str = ""
     bill: Sequence[Cost] = ()
+    settings: tuple[Mapping[str, object], ...] = ()
+    """Those that are not the default: name, value and origin."""
 
 
+@lru_cache(maxsize=MAX_KEPT)
 def view_of_trace(trace: str | None) -> RunView:
     """The view of a written trace; of None, of a run that has none."""
     if trace is None:
@@ -77,6 +84,7 @@ def view_of_trace(trace: str | None) -> RunView:
             timeline=timeline,
             lanes=tuple(islice(_lanes(timeline), MAX_LANES)),
             steps=timeline.rows[:MAX_STEPS],
+            settings=tuple(_settings(events)),
         ),
         events,
     )
@@ -94,6 +102,14 @@ def _with_findings(view: RunView, events: Sequence[Event]) -> RunView:
         verdict=run.review.headline,
         bill=bill(run.review),
     )
+
+
+def _settings(events: Sequence[Event]) -> Iterator[Mapping[str, object]]:
+    """The rows of a trace that have all three texts; a trace may come from another version."""
+    recorded = next((event.get("settings") for event in events if event["event"] == "settings"), None)
+    for row in recorded if isinstance(recorded, list) else []:
+        if isinstance(row, dict) and {"name", "value", "origin"} <= row.keys():
+            yield row
 
 
 def _lanes(timeline: Timeline) -> Iterator[Lane]:

@@ -14,9 +14,13 @@ from reviewbot.app.pages.parts import PagesParts, Viewer
 from reviewbot.app.pages.render import page
 from reviewbot.app.pages.run_view import RunView, view_of_trace
 from reviewbot.app.store.durable.listing import MAX_KEY, Key, RepositorySummary, RunFilter, RunListing
-from reviewbot.app.store.durable.runs import STATES, RunRecord, Runs, State
+from reviewbot.app.store.durable.runs import STATES, RunRecord, State
+from reviewbot.domain.errors import InputError
 
 PER_PAGE: Final = 50
+MAX_TRACE_BYTES: Final = 16 * 2**20
+"""Of a trace that a page shows. Reading it takes a processor, which deliveries need as well."""
+
 _KEY = re.compile(r"(?P<at>[0-9]{1,12}(?:\.[0-9]{1,9})?)~(?P<name>[A-Za-z0-9:._-]{1,300})")
 MAX_ID: Final = 2**62
 
@@ -24,7 +28,7 @@ MAX_ID: Final = 2**62
 def runs_blueprint(parts: PagesParts) -> Blueprint:
     """`/`, `/runs` and what is below `/repositories`."""
     blueprint = Blueprint("runs", __name__)
-    listing, records = RunListing(parts.database), Runs(parts.database)
+    listing = RunListing(parts.database)
 
     @blueprint.get("/", provide_automatic_options=False)
     def home() -> BaseResponse:
@@ -36,7 +40,7 @@ def runs_blueprint(parts: PagesParts) -> Blueprint:
     def runs() -> BaseResponse:
         viewer = the_viewer()
         states = _states(request.args.get("state", ""))
-        return _list(listing, viewer, RunFilter(states=states), title="Runs", path="/runs")
+        return list_page(listing, viewer, RunFilter(states=states), title="Runs", path="/runs")
 
     @blueprint.get("/repositories/<int:repository>", provide_automatic_options=False)
     def pulls(repository: int) -> BaseResponse:
@@ -66,7 +70,7 @@ def runs_blueprint(parts: PagesParts) -> Blueprint:
         name = _name_of(viewer, listing, repository)
         path = f"/repositories/{repository}/pulls/{number}"
         which = RunFilter(repository, number)
-        return _list(listing, viewer, which, title=f"{name}#{number}", path=path)
+        return list_page(listing, viewer, which, title=f"{name}#{number}", path=path)
 
     @blueprint.get("/runs/<path:run>", provide_automatic_options=False)
     def one(run: str) -> BaseResponse:
@@ -74,8 +78,7 @@ def runs_blueprint(parts: PagesParts) -> Blueprint:
         record = listing.run(viewer.readable, run)
         if record is None:
             raise NotFound
-        found = view_of_trace(records.trace(run))
-        return _run_page(parts, viewer, record, found, listing.now())
+        return _run_page(parts, viewer, record, _view(listing, run), listing.now())
 
     return blueprint
 
@@ -104,12 +107,21 @@ def _run_page(parts: PagesParts, viewer: Viewer, record: RunRecord, found: RunVi
     )
 
 
-def _list(listing: RunListing, viewer: Viewer, which: RunFilter, *, title: str, path: str) -> BaseResponse:
+def _view(listing: RunListing, run: str) -> RunView:
+    try:
+        return view_of_trace(listing.trace(run, MAX_TRACE_BYTES))
+    except InputError as error:
+        return RunView(missing=f"The trace cannot be shown: {error}.")
+
+
+def list_page(
+    listing: RunListing, viewer: Viewer, which: RunFilter, *, path: str, title: str = "", template: str = "runs"
+) -> BaseResponse:
     """A page of runs, with the way to older ones."""
     rows = listing.runs(viewer.readable, which, _key_of_request() or MAX_KEY, PER_PAGE + 1)
     more = _next(rows[PER_PAGE - 1].created, rows[PER_PAGE - 1].run) if len(rows) > PER_PAGE else ""
     return page(
-        "runs",
+        template,
         viewer,
         title=title,
         path=path,

@@ -12,7 +12,7 @@ from pathlib import Path
 from reviewbot import wiring
 from reviewbot.cli.repository import find_repository
 from reviewbot.config import Settings
-from reviewbot.config.settings import KEYS
+from reviewbot.config.settings import KEYS, settings_in_force
 from reviewbot.config.source import settings_of
 from reviewbot.config.values import Written
 from reviewbot.domain.errors import ExitCode
@@ -42,15 +42,10 @@ def settings_text(settings: Settings, *, show_origin: bool) -> str:
     """TOML that a settings file may hold; the origins are its comments, also those of single rules and workers."""
     if not show_origin:
         return "".join(f"{line}\n" for line in _lines(_values(settings).items()))
-    rows: list[tuple[str, Written, str]] = []
-    for name, value in _values(settings).items():
-        entries = KEYS[name].kind.lines(getattr(settings, name))
-        rows += [(f"{name}.{end}", inner, origin) for end, inner, origin in entries] or [
-            (name, value, settings.origin[name])
-        ]
-    lines = _lines((name, value) for name, value, _ in rows)
+    rows = settings_in_force(settings)
+    lines = _lines((row.name, row.value) for row in rows)
     width = max(len(line) for line in lines if len(line) <= _MAX_COLUMNS)
-    return "".join(f"{line:<{width}}  # {row[2]}\n" for line, row in zip(lines, rows, strict=True))
+    return "".join(f"{line:<{width}}  # {row.origin}\n" for line, row in zip(lines, rows, strict=True))
 
 
 _MAX_COLUMNS = 48

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.app.pages.runs import PER_PAGE
+from reviewbot.app.pages.runs import MAX_TRACE_BYTES, PER_PAGE
 from reviewbot.app.store.durable.database import Database
 from tests.app.pages.conftest import A, B, Site
 from tests.command_line import Run
@@ -155,6 +155,31 @@ def test_a_run_whose_trace_cannot_be_read_is_shown_all_the_same(broken: str, sit
     assert page.status_code == 200
     assert "the model did not answer" in page.text
     assert "trace" in page.text
+
+
+def test_a_trace_that_is_too_large_is_named_and_not_read(site: Site) -> None:
+    name = site.add_run()
+    site.runs.cost(name, 0.0, 0, " " * (MAX_TRACE_BYTES + 1))
+    site.sign_in()
+
+    assert "it has more than 16 MiB" in site.get(f"/runs/{name}").text
+
+
+def test_a_run_shows_the_settings_that_it_had_with_their_source(
+    site: Site, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "trace.json"
+    monkeypatch.setenv("REVIEWBOT_MAX_FINDINGS", "3")
+    assert run("review", "-", "--trace", path, "--no-cache", stdin=DIFF).code == 0
+    name = site.add_run()
+    site.runs.cost(name, 0.0, 0, path.read_text())
+    site.sign_in()
+
+    page = site.get(f"/runs/{name}").text
+
+    assert "<code>max_findings</code>" in page
+    assert '<td data-name="Source">REVIEWBOT_MAX_FINDINGS</td>' in page
+    assert "<code>deadline_s</code>" not in page
 
 
 def test_hostile_texts_become_no_markup_and_no_link(site: Site) -> None:

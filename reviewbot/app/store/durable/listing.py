@@ -6,12 +6,14 @@ a run outside of it is not there at all.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State
 from reviewbot.app.store.sql import Value
+from reviewbot.domain.errors import InputError
 
 Scope = Collection[int] | None
 Key = tuple[float, str]
@@ -100,6 +102,16 @@ class RunListing:
         """One run; None where there is none, or none that the reader may see: one statement looks for both."""
         where, values = _scoped(scope)
         return next(iter(self._runs.select(f"{where} AND run = ?", *values, run)), None)
+
+    def trace(self, run: str, max_bytes: int) -> str | None:
+        """The trace of a run, masked; None where there is none. Raises InputError where it is larger."""
+        rows = self._database.run("SELECT trace FROM reviewbot_traces WHERE run = ?", run)
+        if not rows:
+            return None
+        data = zlib.decompressobj().decompress(bytes(rows[0][0]), max_bytes + 1)
+        if len(data) > max_bytes:
+            raise InputError(f"it has more than {max_bytes // 2**20} MiB; `reviewbot runs ID --trace` prints it")
+        return str(data, "utf-8", "surrogatepass")
 
     def pulls(self, repository: int, before: tuple[float, int], limit: int) -> tuple[PullSummary, ...]:
         """The pull requests of a repository by their newest run; `before`: when that was ordered, and the number."""
