@@ -40,6 +40,7 @@ logger = logging.getLogger("reviewbot.app.web")
 
 EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - it is compared, and nothing listens by it
 """What is no address that a browser could open."""
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 MIN_TOKEN_CHARS = 16
 """Characters of REVIEWBOT_METRICS_TOKEN and REVIEWBOT_PAGES_TOKEN."""
@@ -132,9 +133,14 @@ def _began(host: str, place: Environment, setup: SetupParts | None, port: int) -
     # For a person, and on standard output: the token is good once, and no log need keep it.
     name = "THIS-SERVER" if host in EVERYWHERE else host
     page = f"/setup?token={setup.token}"
+    elsewhere = f"or from elsewhere\n  {place.public_url or f'http://{name}:{port}'}{page}\n"
+    if place.public_url is None and host in _LOOPBACK:
+        elsewhere = (
+            "GitHub cannot reach it yet: set REVIEWBOT_PUBLIC_URL to the HTTPS address of the proxy in front of it\n"
+        )
     sys.stdout.write(
         "No App is set up yet. Make one with one of these addresses, which are good once; on this machine\n"
-        f"  http://localhost:{port}{page}\nor from elsewhere\n  {place.public_url or f'http://{name}:{port}'}{page}\n"
+        f"  http://localhost:{port}{page}\n{elsewhere}"
     )
     sys.stdout.flush()
 

@@ -212,6 +212,19 @@ def test_without_an_app_two_addresses_are_printed_that_are_good_once(
     assert (setup.web_url, setup.public_url) == ("https://ghe.example.org", public)
 
 
+def test_a_server_that_only_this_machine_reaches_says_what_github_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = Environment(tmp_path, public_url=None, web_url="https://ghe.example.org")
+
+    serving._began("127.0.0.1", place, serving._setup(place, lambda _: ""), 8123)
+
+    said = capsys.readouterr().out
+    assert "http://localhost:8123/setup?token=" in said
+    assert "127.0.0.1" not in said
+    assert "set REVIEWBOT_PUBLIC_URL" in said
+
+
 @pytest.mark.parametrize(("text", "age"), [("", None), ("0", 0.0), ("999999", 999_999.0)])
 def test_an_age_is_a_whole_number_of_seconds_of_some_days(text: str, age: float | None) -> None:
     assert serving._max_age({"REVIEWBOT_READY_MAX_AGE_S": text}) == age
@@ -248,6 +261,7 @@ def test_a_worker_does_its_chores_at_their_times_and_forgets_what_is_old(
     assert [(each.name, each.every_s) for each in parts.chores] == [
         ("asking for failed deliveries", 123.0),
         ("looking for heads without a review", 123.0),
+        ("carrying out decisions", 5.0),
         ("tidying up the inbox", 3_600.0),
     ]
     assert parts.inbox is not None
@@ -259,7 +273,7 @@ def test_a_worker_does_its_chores_at_their_times_and_forgets_what_is_old(
     now[0] += 2 * 86_400
     worker.forget_deliveries(inbox, 2 * 86_400.0)
     assert (counts(inbox)["done"], capsys.readouterr().err) == (1, "")
-    tidy: Any = parts.chores[2].act  # of now, it is five days old
+    tidy: Any = parts.chores[-1].act  # of now, it is five days old
     tidy(None, None)
 
     assert counts(inbox)["done"] == 0
