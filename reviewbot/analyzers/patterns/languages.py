@@ -40,6 +40,8 @@ class Syntax:
     """The same for hunks on their own, where that is another grammar."""
     functions: frozenset[str]
     """Kinds of functions: `#inside?` and the scope of a name end at the nearest one."""
+    closures: frozenset[str]
+    """Those of them that see the names of the function around them."""
     identifiers: frozenset[str]
     """Kinds of leaves that name a value."""
     opaque: frozenset[str]
@@ -79,6 +81,7 @@ def syntax_of(table: str) -> Syntax:
         grammars=said["grammars"],
         fragments=said.get("fragments", {}),
         functions=frozenset(said["functions"]),
+        closures=frozenset(said.get("closures", ())),
         identifiers=frozenset(said["identifiers"]),
         opaque=frozenset(said["opaque"]),
         sources=said["sources"],

@@ -48,6 +48,9 @@ _MAX_MEMBER = 80
 """Bytes of the beginning of a call that show what is called."""
 
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{1,60}")
+_HANDLER = re.compile(r"\A[^{\n]*\b(?:req|request|ctx|context|r|c)\b")
+"""The beginning of a function that is given a request: what stands around it belongs to other requests as well."""
+
 _REFERENCE = re.compile(r"\{([a-z_]{1,20})\}")
 
 
@@ -129,8 +132,10 @@ class Conditions:
             return False
         if self._text(node, [rf"\A{syntax.value}"], captures):
             return True
-        first, last = self._scope(node)
-        return any(self._is_bound(name, first, node.start_byte, last) for name in dict.fromkeys(self._values(node)))
+        names = tuple(dict.fromkeys(self._values(node)))
+        return any(
+            self._is_bound(name, first, node.start_byte, last) for first, last in self._scopes(node) for name in names
+        )
 
     def _is_bound(self, name: str, first: int, at: int, last: int) -> bool:
         syntax, text = self._syntax, self._read(first, last)
@@ -156,13 +161,20 @@ class Conditions:
         return self._found(words[0], captures, 0, len(self._source))
 
     def _scope(self, node: Node) -> tuple[int, int]:
-        """The function around a node, as far as it is read."""
-        for ancestor in self._ancestors(node):
-            if ancestor.type in self._syntax.functions:
-                break
-        else:
-            ancestor = self._root
-        return max(ancestor.start_byte, node.start_byte - MAX_SCOPE), min(ancestor.end_byte, node.end_byte + MAX_SCOPE)
+        """The function around a node, or the file where there is none, as far as it is read."""
+        return next(self._scopes(node))
+
+    def _scopes(self, node: Node) -> Iterator[tuple[int, int]]:
+        """That of `_scope` and, of a closure, those around it up to the function that is given the request."""
+        functions = [each for each in self._ancestors(node) if each.type in self._syntax.functions]
+        for around in functions or [self._root]:
+            yield max(around.start_byte, node.start_byte - MAX_SCOPE), min(around.end_byte, node.end_byte + MAX_SCOPE)
+            if around.type not in self._syntax.closures or self._is_handler(around):
+                return
+
+    def _is_handler(self, function: Node) -> bool:
+        head = self._read(function.start_byte, min(function.end_byte, function.start_byte + _MAX_MEMBER))
+        return _HANDLER.search(head) is not None
 
     def _ancestors(self, node: Node) -> Iterator[Node]:
         above = node.parent

@@ -251,3 +251,22 @@ def test_a_query_that_holds_too_many_matches_open_is_a_gap(names: int, *, cut: b
     found = find(Text(code, [2], whole=True), "go", syntax_of("patterns_go"), [rule])
 
     assert (found.stopped, found.parsed) == (cut, not cut)
+
+
+CALLBACK = """app.get("/", (req, res) => {
+  const next = req.query.next
+  login(user).then(() => {
+    res.redirect(next)
+  })
+})
+"""
+
+
+def test_a_closure_sees_the_names_of_the_function_that_is_given_the_request() -> None:
+    assert places(run(added("app.js", CALLBACK), "patterns-security")) == [("js-redirect-request", 4)]
+
+
+def test_a_closure_does_not_see_the_names_of_another_request() -> None:
+    other = 'app.get("/b", (req, res) => {\n  res.redirect(next)\n})\n'
+
+    assert places(run(added("app.js", CALLBACK.replace("res.redirect", "log") + other), "patterns-security")) == []
