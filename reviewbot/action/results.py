@@ -11,7 +11,7 @@ from reviewbot.analyzers.imported.results import MAX_BYTES
 from reviewbot.config.messages import quote
 from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.errors import InputError
-from reviewbot.sources.git.tracked import tracked_files
+from reviewbot.sources.git.work_tree import tracked_files
 
 MAX_FILES = 50
 """Of all patterns together."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from reviewbot.domain.contracts.base import Contract
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Labels, Ruling, judge
+from reviewbot.evaluate.labels import Labels, Ruling, judge, read_text
 from reviewbot.evaluate.model_fit import LabelledClaim
 from reviewbot.evaluate.rows import Json, Stated
 from reviewbot.review.model_calibration import Key, Quantity
@@ -36,11 +36,7 @@ HandLabels = Mapping[tuple[object, ...], HandLabel]
 def read_hand_labels(path: Path) -> HandLabels:
     """Claims that were judged by hand, one JSON object per line. Raises InputError."""
     found: dict[tuple[object, ...], HandLabel] = {}
-    try:
-        lines = path.read_text("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:

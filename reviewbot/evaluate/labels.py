@@ -52,7 +52,7 @@ class Case:
 
     def diff(self) -> bytes:
         """The change. Raises InputError."""
-        return _read(self.folder / DIFF)
+        return read_bytes(self.folder / DIFF)
 
     def sides(self) -> tuple[Path, ...]:
         """The folders at a side of the change that the case has."""
@@ -62,7 +62,7 @@ class Case:
         """The title and the description of the change; empty where there is none. Raises InputError."""
         path = self.folder / META
         try:
-            meta = json.loads(_read(path))
+            meta = json.loads(read_bytes(path))
         except (ValueError, RecursionError):
             raise InputError(f"{path} is no JSON") from None
         if not isinstance(meta, dict):
@@ -86,11 +86,20 @@ def list_cases(folder: Path, groups: Collection[str] = (), limit: int | None = N
     return [case for case in cases if not groups or case.group in groups][:limit]
 
 
-def _read(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """A whole file. Raises InputError."""
     try:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """The same of a text in UTF-8."""
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError:
+        raise InputError(f"cannot read {path}: it is no text") from None
 
 
 LABELS = "golden.json"
@@ -172,9 +181,7 @@ def _number(value: object) -> int | None:
 
 def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON; who asked looks at its form
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+        return json.loads(read_bytes(path))
     except (ValueError, RecursionError):
         raise InputError(f"{path} is no JSON") from None
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reviewbot.domain.errors import InputError
+from reviewbot.evaluate.labels import read_text
 from reviewbot.evaluate.rows import Json
 
 _TEXTS = ("file", "rule", "type", "severity", "category", "text")
@@ -76,11 +77,7 @@ def open_results(path: Path, run: str, *, fresh: bool) -> Iterator[ResultsFile]:
 
 def read_rows(path: Path) -> list[Json]:
     """Read all rows of a finished file. Raises InputError."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
-    return [_row(path, line) for line in text.split("\n") if line.strip()]
+    return [_row(path, line) for line in read_text(path).split("\n") if line.strip()]
 
 
 def _kept(path: Path, run: str) -> list[Json]:

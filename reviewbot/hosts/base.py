@@ -305,16 +305,3 @@ class CodeHost(Protocol):
         self, repository: str, number: int, label: str | None, reviewers: Sequence[str]
     ) -> tuple[str, ...]:
         """Set a label and ask for reviews, of logins and of "team:SLUG"; what was not possible, one line each."""
-
-
-class Intents(Protocol):
-    """Intents to post, stored durably, so that two posters or a crash do not make two reviews of one."""
-
-    def begin(self, key: str, holder: str, lease_s: float) -> bool:
-        """Take the intent. False where another holder has it and its lease has not run out."""
-
-    def record_posted(self, key: str, review_id: int) -> None:
-        """Record that it was posted as this review."""
-
-    def find_posted(self, key: str) -> int | None:
-        """The review as which it was posted; None where none is recorded."""

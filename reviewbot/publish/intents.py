@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from reviewbot.domain.ports import Journal
 from reviewbot.sources.memory import MemoryJournal
@@ -16,6 +16,19 @@ _PREFIX = "publish/"
 
 MAX_LEASE_S = 3_600.0
 """A journal outlives the machine's clock: a lease that ends later than this was taken when that clock was wrong."""
+
+
+class Intents(Protocol):
+    """Intents to post, stored durably, so that two posters or a crash do not make two reviews of one."""
+
+    def begin(self, key: str, holder: str, lease_s: float) -> bool:
+        """Take the intent. False where another holder has it and its lease has not run out."""
+
+    def record_posted(self, key: str, review_id: int) -> None:
+        """Record that it was posted as this review."""
+
+    def find_posted(self, key: str) -> int | None:
+        """The review as which it was posted; None where none is recorded."""
 
 
 class _Intent(NamedTuple):

@@ -13,8 +13,9 @@ from reviewbot.config.settings import KEYS
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.ports import Clock, WorkerSet
-from reviewbot.hosts.base import Intents, PullRequest, ReviewHost
+from reviewbot.hosts.base import PullRequest, ReviewHost
 from reviewbot.hosts.registry import links_of
+from reviewbot.publish.intents import Intents
 from reviewbot.publish.marker import Signer
 from reviewbot.report.findings.links import SourceLinks
 

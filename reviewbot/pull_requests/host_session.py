@@ -10,9 +10,9 @@ from reviewbot import wiring
 from reviewbot.config import Settings
 from reviewbot.config.source import BaseSide
 from reviewbot.domain.ports import Clock, Journal
-from reviewbot.hosts.base import CodeHost, Intents
+from reviewbot.hosts.base import CodeHost
 from reviewbot.memory.decisions import Decision
-from reviewbot.publish.intents import MemoryIntents
+from reviewbot.publish.intents import Intents, MemoryIntents
 from reviewbot.publish.marker import Signer
 from reviewbot.review.trace import Event
 from reviewbot.sources.memory import SystemClock

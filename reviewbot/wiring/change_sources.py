@@ -18,8 +18,7 @@ from reviewbot.domain.ports import RepositorySnapshot, Snapshot
 from reviewbot.sources.folder.snapshot import TreeSnapshot
 from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.snapshot import GitSnapshot
-from reviewbot.sources.git.tracked import tracked_files
-from reviewbot.sources.git.work_tree import WorkTreeHistory
+from reviewbot.sources.git.work_tree import WorkTreeHistory, tracked_files
 from reviewbot.sources.memory import DiffSnapshot
 from reviewbot.wording import with_count
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from reviewbot.domain.ports import Journal
-from reviewbot.hosts.base import Intents
 from reviewbot.journal.sqlite import SqliteJournal
-from reviewbot.publish.intents import MAX_LEASE_S, JournalIntents, MemoryIntents
+from reviewbot.publish.intents import MAX_LEASE_S, Intents, JournalIntents, MemoryIntents
 
 Make = Callable[[Callable[[], float]], Intents]
 

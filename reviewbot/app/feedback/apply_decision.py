@@ -16,7 +16,7 @@ from uuid import uuid4
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import Action, HumanQueue, QueueItem
-from reviewbot.app.store.durable.journal import DurableIntents
+from reviewbot.app.store.durable.intents import DurableIntents
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.worker.work import Json, ReviewRequest
 from reviewbot.domain.errors import HostError, HostInvalidError, HostUnknownError

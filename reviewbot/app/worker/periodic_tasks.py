@@ -12,7 +12,8 @@ from reviewbot.app.scheduling.scheduler import request_of
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue
-from reviewbot.app.store.durable.journal import forget_old_entries, forget_old_intents
+from reviewbot.app.store.durable.intents import forget_old_intents
+from reviewbot.app.store.durable.journal import forget_old_entries
 from reviewbot.app.store.durable.labels import KEEP_LABELS_S, Labels
 from reviewbot.app.store.durable.runs import Heads, Runs
 from reviewbot.app.store.durable.workers import Chores, Workers

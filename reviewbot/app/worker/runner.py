@@ -16,7 +16,8 @@ from reviewbot.app.runtime.logs import run_named
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue
-from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
+from reviewbot.app.store.durable.intents import DurableIntents
+from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, Runs, State
 from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError

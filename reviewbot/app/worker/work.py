@@ -11,7 +11,7 @@ from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import WorkerCost
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Journal
-from reviewbot.hosts.base import Intents
+from reviewbot.publish.intents import Intents
 
 Json = dict[str, Any]
 """An object of JSON: what stands between two steps must outlive the process."""

@@ -23,7 +23,7 @@ from reviewbot.config import Settings
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Journal
 from reviewbot.evaluate.labelled import claim_key, labelled_claims, read_hand_labels
-from reviewbot.evaluate.labels import Case, Labels, judge, list_cases, matches, read_labels
+from reviewbot.evaluate.labels import Case, Labels, judge, list_cases, matches, read_labels, read_text
 from reviewbot.evaluate.model_fit import (
     MIN_CHANGES,
     MIN_CLAIMS,
@@ -262,11 +262,9 @@ def _labels_found(rows: Sequence[Json], cases: Sequence[Case]) -> str:
 
 
 def _table(path: Path) -> str:
+    text = read_text(path)
     try:
-        text = path.read_text("utf-8")
         read_calibration(text)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise InputError(f"{path} is no table of calibration: {error}") from None
     return text
@@ -274,9 +272,7 @@ def _table(path: Path) -> str:
 
 def _model_tables(path: Path) -> ModelTables:
     try:
-        return read_model_tables(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+        return read_model_tables(read_text(path))
     except ValueError as error:
         raise InputError(f"{path} holds no tables of models: {error}") from None
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
+from reviewbot.app.store.durable.intents import DurableIntents
+from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.runs import Heads, RunRecord
 from reviewbot.app.store.durable.workers import Workers
 from reviewbot.app.worker.options import ONLY, JobOptions

@@ -11,7 +11,7 @@ import pytest
 from reviewbot.domain.errors import InputError
 from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.snapshot import GitSnapshot
-from reviewbot.sources.git.tracked import tracked_files
+from reviewbot.sources.git.work_tree import tracked_files
 from tests.git_repo import GitRepo
 
 

@@ -9,7 +9,8 @@ import psycopg
 import pytest
 
 from reviewbot.app.store.durable.database import Database, PostgresDatabase, open_database
-from reviewbot.app.store.durable.journal import DurableIntents, DurableJournal
+from reviewbot.app.store.durable.intents import DurableIntents
+from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs
 from reviewbot.app.store.durable.workers import Chores, Workers

@@ -7,13 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.app.store.durable.database import Database, open_database
-from reviewbot.app.store.durable.journal import (
-    DurableIntents,
-    DurableJournal,
-    forget_installation,
-    forget_old_entries,
-    forget_old_intents,
-)
+from reviewbot.app.store.durable.intents import DurableIntents, forget_old_intents
+from reviewbot.app.store.durable.journal import DurableJournal, forget_installation, forget_old_entries
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs, State
 from reviewbot.app.store.durable.workers import Chores, Workers
