@@ -34,7 +34,10 @@ def runs_blueprint(parts: PagesParts) -> Blueprint:
     def home() -> BaseResponse:
         viewer = the_viewer()
         found = {each.repository: each for each in listing.repositories(viewer.readable)}
-        return page("repositories", viewer, groups=_by_installation(viewer, found), now=listing.now())
+        sign_in = parts.sign_in()
+        install_url = f"{parts.web_url}/apps/{sign_in.credentials.slug}/installations/new" if sign_in else ""
+        groups = _by_installation(viewer, found)
+        return page("repositories", viewer, groups=groups, install_url=install_url, now=listing.now())
 
     @blueprint.get("/runs", provide_automatic_options=False)
     def runs() -> BaseResponse:

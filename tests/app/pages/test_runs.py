@@ -44,7 +44,9 @@ def links_of(text: str) -> list[str]:
 
 
 def test_an_empty_server_says_how_a_run_begins(site: Site) -> None:
-    assert "no run yet" in site.sign_in().text
+    home = site.sign_in().text
+    assert "no run yet" in home
+    assert f'href="{site.host.url}/apps/reviewbot/installations/new"' in home
     assert "A run begins" in site.get("/runs").text
     assert "A run begins" in site.get(f"/repositories/{A}").text
 
