@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,19 @@ def test_a_pull_request_is_printed_and_nothing_is_written(
     assert (ended.code, pull.reviews) == (0, [])
     assert "src/pay.py" in ended.out
     assert {each.method for each in github_api.recorded} == {"GET"}
+
+
+def test_a_terminal_that_shows_links_gets_the_permanent_address_of_each_finding(
+    run: Run, open_pull: OpenPull, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = open_pull().head_sha
+    monkeypatch.setenv("FORCE_HYPERLINK", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+
+    done = run("review", "--pr", NAME, "--no-cache")
+
+    assert f"/acme/shop/blob/{head}/" in done.out.partition("\x1b]8;;")[2]
 
 
 def test_with_post_it_is_printed_and_posted_and_the_second_time_it_is_said_where(run: Run, open_pull: OpenPull) -> None:

@@ -18,11 +18,13 @@ from reviewbot.cli.output.delivering import preview, shortfall, write_trace
 from reviewbot.cli.output.reports import render
 from reviewbot.cli.output.writing import say, write_report
 from reviewbot.cli.running import run_to_end
+from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef
 from reviewbot.domain.errors import ExitCode, HostError, HostUnknownError, InputError
 from reviewbot.domain.ports import Clock
+from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.pull_name import PullName
-from reviewbot.hosts.registry import NamedPull, resolve_pull
+from reviewbot.hosts.registry import NamedPull, links_of, resolve_pull
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.feedback import labels_of
 from reviewbot.publish.intents import JournalIntents, MemoryIntents
@@ -77,7 +79,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             journal.inner.forget(prepared.run.run_id + "/")
         reviewed = _review(arguments, session, prepared)
         progress.close()
-        _show(arguments, session, reviewed)
+        _show(arguments, session, reviewed, prepared.pull)
         code = reviewed.code
         if missing := shortfall(code, reviewed.delivered.review):
             say(missing)
@@ -115,10 +117,15 @@ def _review(arguments: argparse.Namespace, session: HostSession, prepared: Prepa
         raise
 
 
-def _show(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewed) -> None:
+def _show(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewed, pull: PullRequest) -> None:
     """Print it. What could not be shown here is not posted, and its check run must not stay in progress for ever."""
     try:
-        text = render(arguments, reviewed.delivered)
+        links = links_of(pull.url, pull.head_sha, pull.base_sha)
+
+        def address_of(finding: Finding) -> str:
+            return links.lines(finding.path, finding.line, finding.end_line) if links else ""
+
+        text = render(arguments, reviewed.delivered, address_of)
         write_report(text, arguments.output)
         write_trace(arguments, reviewed.trace)
     except InputError:
