@@ -9,9 +9,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from reviewbot.cli.output.kept_report import feedback_path
 from reviewbot.cli.output.writing import say, write_file
 from reviewbot.domain.contracts.feedback import Label
-from reviewbot.domain.errors import InputError
+from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.evaluate.feedback_fit import MAX_LABELS, fit_feedback
 from reviewbot.journal.sqlite import default_path
 from reviewbot.review.feedback import NO_FEEDBACK, FeedbackTable
@@ -42,9 +43,15 @@ def read_labels(path: Path) -> tuple[Label, ...]:
 
 
 def keep_labels(environ: Mapping[str, str], labels: Iterable[Label]) -> None:
-    """Add labels to those of this machine. That they cannot be kept is said, and costs no review."""
+    """Add labels to those of this machine, and fit its table. That they cannot be kept is said, and costs no review."""
     try:
-        add_labels(labels_path(environ), labels)
+        path, table = labels_path(environ), feedback_path(environ)
+        add_labels(path, labels)
+        fitted = fit_feedback(read_labels(path)[::-1])
+        if fitted.notes():
+            _replace(table, fitted.model_dump_json())
+        else:
+            table.unlink(missing_ok=True)
     except (InputError, OSError) as error:
         say(f"labels of findings are not kept: {error}")
 
@@ -55,9 +62,14 @@ def add_labels(path: Path, labels: Iterable[Label]) -> None:
     pulls = {(each.repository, each.pull) for each in new}
     before = read_labels(path) if path.exists() else ()
     kept = [*(each for each in before if (each.repository, each.pull) not in pulls), *new][-MAX_LABELS:]
+    _replace(path, "".join(f"{each.model_dump_json(exclude_defaults=True)}\n" for each in kept))
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file in one step: a reader finds the former text or the new one."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_file(draft, "".join(f"{each.model_dump_json(exclude_defaults=True)}\n" for each in kept))
+    write_file(draft, text)
     draft.replace(path)
 
 
@@ -68,8 +80,7 @@ def branch_name(key: str) -> str:
 
 def local_feedback(environ: Mapping[str, str]) -> FeedbackTable:
     """What is known of earlier findings on this machine; a file that cannot be read is treated as none."""
-    path = labels_path(environ)
     try:
-        return fit_feedback(read_labels(path)[::-1]) if path.exists() else NO_FEEDBACK
-    except InputError:
+        return FeedbackTable.model_validate_json(feedback_path(environ).read_bytes())
+    except (OSError, ValidationError, ConfigError):
         return NO_FEEDBACK

@@ -72,7 +72,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         if journal is not None and memory.key and delivered.ledger is not None:
             journal.put(memory.key, delivered.ledger.model_dump_json(exclude_defaults=True))
             keep_labels(os.environ, labels_of(delivered.ledger.records, pull=branch_name(memory.key)))
-        lasts = memory.lasts and not inputs.feedback.notes() and is_lasting(run.engine, delivered.review.gaps)
+        lasts = memory.lasts and is_lasting(run.engine, delivered.review.gaps)
         if journal is not None and lasts and _is_of(subject, asked):
             keep(asked, KeptReport(text, code, (*said, missing) if missing else tuple(said)), journal)
     write_report(text, arguments.output)

@@ -13,6 +13,7 @@ from typing import Protocol
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue
 from reviewbot.app.store.durable.journal import forget_installation
+from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs
 from reviewbot.app.worker.work import REFUSED, Json, ReviewRequest
 
@@ -84,7 +85,10 @@ class Scheduler:
         opened for again may just have been stopped.
         """
         if not self._heads.withdraw(request.pull, request.as_of):
-            return  # it was opened again since, or we never heard of it
+            # It was opened again since, or its head is forgotten; labels of it still want to know its end.
+            if Labels(self._database).has(*request.pull):
+                self._ask(replace(request, head_sha=""))
+            return
         for run in self._runs.older(request.pull, _ALL):
             self._stop(run, WITHDRAWN, closing=True)
         self._ask(replace(request, head_sha=""))

@@ -1,9 +1,9 @@
 """Store reports of reviews without a model, so that the same review prints the same report and loads nothing else.
 
 A report is found again by everything that it was made from: the program and what is installed beside it, the command
-line, the environment, the user's settings file, the folder, the width and colours of the output, and the change: two
-commits and the state of the store that holds them, or the bytes of a diff that stands alone. A folder beside a diff and
-an index have no name; what is reviewed there is reviewed each time.
+line, the environment, the user's settings file, the feedback of this machine, the folder, the width and colours of the
+output, and the change: two commits and the state of the store that holds them, or the bytes of a diff that stands
+alone. A folder beside a diff and an index have no name; what is reviewed there is reviewed each time.
 """
 
 from __future__ import annotations
@@ -87,11 +87,24 @@ def identify(arguments: argparse.Namespace, environ: Mapping[str, str]) -> Asked
         repr(sorted(vars(arguments).items())),
         repr(sorted((name, value) for name, value in environ.items() if name not in _OF_THE_SHELL)),
         repr(read_user_file(environ)),
+        _feedback(environ),
         here,
         repr(style_of(sys.stdout, environ)),
         change,
     )
     return Asked(diff, key, ends)
+
+
+def feedback_path(environ: Mapping[str, str]) -> Path:
+    """The table that feedback of this machine gives, where it changes any number: it decides what a review says."""
+    return default_path(environ).with_name("feedback.json")
+
+
+def _feedback(environ: Mapping[str, str]) -> str:
+    try:
+        return sha256(feedback_path(environ).read_bytes()).hexdigest()
+    except OSError:
+        return ""
 
 
 def find(asked: Asked, environ: Mapping[str, str]) -> KeptReport | None:

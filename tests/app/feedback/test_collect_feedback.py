@@ -145,6 +145,13 @@ def test_a_pull_request_that_is_closed_unmerged_counts_for_no_rate(history: Hist
     assert history.overall.merged == 0
 
 
+def test_the_end_of_a_pull_request_whose_head_is_forgotten_reaches_its_labels(history: History) -> None:
+    history.shop.stage.database.run("DELETE FROM reviewbot_heads")
+    history.close(merged=True)
+
+    assert {label.outcome for label in history.labels.values()} == {"merged"}
+
+
 def test_a_pull_request_that_is_opened_again_is_open(history: History) -> None:
     history.close(merged=False)
     history.pull.state = "open"

@@ -67,6 +67,10 @@ class Labels:
             "UPDATE reviewbot_labels SET outcome = ? WHERE repository = ? AND pull = ?", outcome, repository, str(pull)
         )
 
+    def has(self, repository: int, pull: int) -> bool:
+        """Whether a pull request has any label."""
+        return bool(self._known(repository, pull))
+
     def list_labels(self, installation: int | None = None, limit: int = 20_000) -> tuple[Label, ...]:
         """The labels of one installation, or of all of them, the newest first."""
         rows = self._database.run(
