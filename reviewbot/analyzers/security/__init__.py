@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Budget, Found, View
+from reviewbot.analyzers.security.access_order import late_checks
 from reviewbot.analyzers.security.ciphers import weak_ciphers, weak_signatures
 from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.credentials import check_leaks, literal_credentials
@@ -36,6 +37,7 @@ _CHECKS = (
     unsafe_markup,
     slow_patterns,
     unsound_flow,
+    late_checks,
 )
 
 _IN_TESTS = (weak_ciphers, unsound_flow)
