@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reviewbot.coverage.states import READ
 from reviewbot.domain.contracts import (
@@ -19,27 +19,13 @@ from reviewbot.domain.contracts import (
     Withheld,
     is_grave,
 )
+from reviewbot.tables import packaged_table
 from reviewbot.wording import with_count
 
-STATE_WORDS: dict[CoverageState, str] = {
-    "reviewed": "reviewed",
-    "earlier": "reviewed at an earlier head",
-    "partial": "reviewed in part",
-    "scanned": "only scanned",
-    "removed": "removed",
-    "not_reviewed": "not reviewed",
-}
+STATE_WORDS: Mapping[CoverageState, str] = packaged_table("report_words")["states"]
 """In the order in which they are counted."""
 
-VERDICT_WORDS: dict[Verdict, str] = {
-    "issues": "{issues} found",
-    "needs_person": "No certain issue, {people} for a person",
-    "clean": "No {open}issues found",
-    "limited": "No {open}issues found in what was read",
-    "incomplete": "Incomplete: no {open}issues found in what was read",
-    "not_reviewed": "No review",
-    "nothing_to_review": "Nothing to review",
-}
+VERDICT_WORDS: Mapping[Verdict, str] = packaged_table("report_words")["verdicts"]
 """The only words a verdict has. Where it is shown, `coverage_words` stands behind it or on the next line."""
 
 

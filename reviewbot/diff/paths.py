@@ -1,11 +1,7 @@
-"""Classify a path: test code, an example, a program that is run by hand, or a prompt.
-
-Map module names to the files that they stand for, from paths alone: Python, TypeScript and JavaScript.
-"""
+"""Classify a path: test code, an example, a program that is run by hand, or a prompt."""
 
 from __future__ import annotations
 
-import posixpath
 import re
 
 _TESTS = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|fixtures|testdata)/", re.IGNORECASE)
@@ -22,8 +18,6 @@ _PROMPT = re.compile(
     r"|(?:^|/)(?:AGENTS|CLAUDE|GEMINI|SKILL|copilot-instructions)\.md$|(?:^|/)\.(?:cursorrules|windsurfrules|clinerules)$|\.mdc$",
     re.IGNORECASE,
 )
-
-_SUFFIXES = (".d.ts", ".tsx", ".ts", ".mts", ".cts", ".jsx", ".js", ".mjs", ".cjs", ".py", ".pyi", ".go")
 
 
 def is_test(path: str) -> bool:
@@ -44,35 +38,3 @@ def is_run_by_hand(path: str) -> bool:
 def is_prompt(path: str) -> bool:
     """Whether the path is one of text for models, such as a program's own prompts and instructions for its agents."""
     return bool(_PROMPT.search(path))
-
-
-def module_stem(path: str) -> str:
-    """A path without its ending, and without the name that stands for a folder."""
-    suffix = next((each for each in _SUFFIXES if path.endswith(each)), "")
-    stem = path.removesuffix(suffix)
-    for name in ("/__init__", "/index"):
-        stem = stem.removesuffix(name)
-    return stem
-
-
-def import_stem(module: str, near: str, language: str) -> tuple[str, bool]:
-    """The stem of what a file (`near`) imports, and whether that is known from the root of the repository on.
-
-    Else any file may be meant whose stem ends with it.
-    """
-    if language == "python":
-        return _python_stem(module, near)
-    relative = module.startswith(".")
-    wanted = posixpath.normpath(posixpath.join(posixpath.dirname(near), module)) if relative else module
-    return module_stem(wanted.lstrip("@~/")), relative
-
-
-def _python_stem(module: str, near: str) -> tuple[str, bool]:
-    dots = len(module) - len(module.lstrip("."))
-    place = module.lstrip(".").replace(".", "/")
-    if not dots:
-        return place, False
-    folder = posixpath.dirname(near)
-    for _ in range(dots - 1):
-        folder = posixpath.dirname(folder)
-    return posixpath.join(folder, place) if place else folder, True

@@ -6,11 +6,13 @@ Pure; nothing here is escaped yet.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.coverage.states import READER
 from reviewbot.coverage.verdict import STATE_WORDS
 from reviewbot.domain.contracts import MODEL_SOURCE, SEVERITY_ORDER
+from reviewbot.tables import packaged_table
 from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
@@ -29,30 +31,8 @@ if TYPE_CHECKING:
     )
 
 SEVERITY_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warnings", "info": "Notes"}
-GAP_WORDS = {
-    "missing_program": "a program is missing",
-    "crashed": "crashed",
-    "timeout": "took too long",
-    "flooded": "reported too much",
-    "bad_answer": "gave no usable answer",
-    "deadline": "the run's deadline came first",
-    "dependency": "what it waits for failed",
-    "breaker": "failed too often",
-    "unreadable": "could not read it",
-    "unsettled": "left it to a person",
-    "budget": "the budget was spent",
-    "refused": "declined to answer",
-    "provider": "the model provider could not be used",
-    "no_answer": "no answer came",
-}
-WITHHELD_WORDS = {
-    "below_threshold": "below the confidence threshold",
-    "over_cap": "over the cap on findings",
-    "minor": "true and minor",
-    "dismissed": "dismissed by a decision",
-    "refuted": "refuted at an earlier head",
-    "late": "new on code that was reviewed before",
-}
+GAP_WORDS: Mapping[str, str] = packaged_table("report_words")["gaps"]
+WITHHELD_WORDS: Mapping[str, str] = packaged_table("report_words")["withheld"]
 
 
 class Unseen(NamedTuple):

@@ -11,7 +11,8 @@ from werkzeug.exceptions import HTTPException
 
 from reviewbot.app.pages.blueprint import pages_blueprint
 from reviewbot.app.store.inbox.store import InboxError
-from reviewbot.app.web.health import WebMetrics, health_blueprint
+from reviewbot.app.web.health import health_blueprint
+from reviewbot.app.web.metrics import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
 from reviewbot.app.web.setup import setup_blueprint
 from reviewbot.app.web.webhook import webhook_blueprint

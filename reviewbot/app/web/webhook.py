@@ -24,11 +24,10 @@ from werkzeug.exceptions import (
 )
 
 from reviewbot.app.triggers.values import Delivery, Refusal, Trigger
+from reviewbot.app.web.body import JsonError, is_signed, read_object
 from reviewbot.app.web.events import Identity, PayloadError, decide_trigger
-from reviewbot.app.web.health import WebMetrics
-from reviewbot.app.web.json_body import JsonError, read_object
+from reviewbot.app.web.metrics import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
-from reviewbot.app.web.signature import is_signed
 
 logger = logging.getLogger("reviewbot.app.web")
 

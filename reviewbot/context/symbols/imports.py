@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from reviewbot.context.symbols.model import Import
-from reviewbot.diff.paths import import_stem, module_stem
+from reviewbot.diff.import_stems import import_stem, module_stem
 from reviewbot.tables import words_in
 
 if TYPE_CHECKING:

@@ -18,24 +18,17 @@ from reviewbot.report.view_model import (
     unseen,
     withheld_counts,
 )
+from reviewbot.tables import packaged_table
 from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
     from reviewbot.report.formats import ReportInput
 
 _SEVERITY_STYLES: dict[Severity, str] = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
-_VERDICT_STYLES: dict[Verdict, str] = {
-    "issues": "bold red",
-    "needs_person": "bold yellow",
-    "clean": "bold green",
-    "limited": "bold yellow",
-    "incomplete": "bold yellow",
-    "not_reviewed": "bold red",
-    "nothing_to_review": "bold",
-}
+_VERDICT_STYLES: Mapping[Verdict, str] = packaged_table("report_words")["verdict_styles"]
 _LEAD = 7
 """Columns of the word in front of what a finding says of itself."""
 _PROSE_CHARS = 2_000

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from posixpath import basename, dirname
 
-from reviewbot.diff.paths import import_stem, is_test, module_stem
+from reviewbot.diff.import_stems import import_stem, module_stem
+from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Payload
 from reviewbot.review.plan.name_uses import name_uses
 from reviewbot.tables import words_in

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from reviewbot.app.triggers.values import Refusal, Trigger
+from reviewbot.app.web.body import read_object
 from reviewbot.app.web.events import Identity, decide_trigger
-from reviewbot.app.web.json_body import read_object
 from reviewbot.config import Settings
 
 FOLDER = Path(__file__).parents[4] / "shared" / "contracts" / "webhooks"

@@ -23,7 +23,7 @@ from werkzeug.test import TestResponse
 
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.store.inbox.counters import COUNTERS, Tally
-from reviewbot.app.web.health import ACK_BUCKETS
+from reviewbot.app.web.metrics import ACK_BUCKETS
 from reviewbot.app.web.pages import StartPage, final_page, manifest, policy, problem_page, start_page
 from reviewbot.app.web.parts import MAX_BODY_BYTES, SetupParts
 from reviewbot.app.web.server import HEADER_BYTES, WebServer

@@ -14,7 +14,7 @@ from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.values import Delivery
-from reviewbot.app.web.signature import is_signed
+from reviewbot.app.web.body import is_signed
 from reviewbot.config import Settings
 from reviewbot.domain.errors import ConfigError
 from tests.webhooks import (

@@ -1,19 +1,38 @@
-"""Parse a body as JSON that can be read in one way only, within bounds."""
+"""Check the body of a delivery: its signature over the raw bytes, and that it is JSON with one reading only."""
 
 from __future__ import annotations
 
+import hmac
 import re
+from collections.abc import Iterable
+from hashlib import sha256
 
 from reviewbot.strict_json import strictly
 
 MAX_DEPTH = 64
 """Levels. GitHub's payloads have at most a dozen."""
 
+_SIGNATURE = re.compile(rb"sha256=([0-9a-f]{64})")
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
 
 
 class JsonError(ValueError):
     """The bytes are no JSON object that can be read in one way only."""
+
+
+def is_signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool:
+    """Whether `X-Hub-Signature-256` fits the raw body, by one of the secrets (two while one is exchanged).
+
+    All secrets are tried, so that the time says nothing about which one it was.
+    https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
+    """
+    # A WSGI server hands over headers as Latin-1; what is not even that fits no signature.
+    given = _SIGNATURE.fullmatch((header or "").encode("latin-1", "replace"))
+    digest = given.group(1) if given else b""
+    fits = False
+    for secret in secrets:
+        fits |= hmac.compare_digest(hmac.new(secret, body, sha256).hexdigest().encode(), digest)
+    return fits
 
 
 def read_object(body: bytes) -> dict[str, object]:
