@@ -33,6 +33,9 @@ FORMER_SCHEME = "reviewbot/v1"
 CODE_DIGITS = 16
 """Hexadecimal digits of a digest of code alone, which is only compared within one pull request."""
 
+MAX_ROW_CODES, MIN_ROW_CHARS = 6, 8
+"""Rows of a place that have a digest of their own, and the characters that such a row has at least."""
+
 _HEX_DIGITS = 32
 """128 bits: two defects of one repository never share a name by chance."""
 
@@ -82,6 +85,8 @@ class Identity(NamedTuple):
     line: int
     rows: int
     """How many lines the code at its place has."""
+    row_codes: tuple[str, ...] = ()
+    """Digests of these lines, where they hold more than a bracket or a word."""
 
 
 def of_review(
@@ -123,9 +128,16 @@ def identities(
             code_digest(codes[each]),
             places[each].line,
             places[each].code.count("\n") + 1,
+            _row_codes(places[each].code),
         )
         for each, name in names.items()
     }
+
+
+def _row_codes(code: str) -> tuple[str, ...]:
+    """Digests of the rows that are more than a bracket or a word, of a few."""
+    rows = [normal(row) for row in code.split("\n")[:MAX_ROW_CODES]]
+    return tuple(code_digest(row) for row in rows if len(row) >= MIN_ROW_CHARS)
 
 
 def kind_of(finding: Finding) -> str:

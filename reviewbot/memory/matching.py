@@ -106,6 +106,16 @@ def _by_place(sighting: Sighting, record: Record, around: Surroundings) -> bool:
     return near and record.name not in around.decided and _are_models(sighting, record)
 
 
+def _by_row(sighting: Sighting, record: Record, around: Surroundings) -> bool:
+    """The same kind in one definition, and one of the rows that were quoted before: a push edited another of them."""
+    is_edited = around.standing.get(record.name) == "gone" and record.name not in around.decided
+    return (
+        is_edited
+        and _are_models(sighting, record)
+        and not set(record.row_codes).isdisjoint(sighting.identity.row_codes)
+    )
+
+
 _STAGES = (
     _Stage(  # a renamed file
         lambda record: (record.path, record.symbol, record.kind, record.code),
@@ -126,6 +136,11 @@ _STAGES = (
         lambda record: (record.path, record.symbol, record.kind),
         lambda seen, path: (path, seen.identity.symbol, seen.identity.kind),
         _by_place,
+    ),
+    _Stage(
+        lambda record: (record.path, record.symbol, record.kind),
+        lambda seen, path: (path, seen.identity.symbol, seen.identity.kind),
+        _by_row,
     ),
 )
 

@@ -64,3 +64,25 @@ def test_a_file_that_was_added_and_left_out_again_is_gone_where_the_head_is_know
     pushes.push({"app/base.py": "x = 2\n"}, listing=lambda: listed)
 
     assert pushes.record.state == state
+
+
+TWO_ROWS = Said(
+    OLD, "fee = order.fee", {"end_line": 3, "evidence": "    fee = order.fee\n    total = order.total / order.count"}
+)
+EDITED = CODE.replace("fee = order.fee", "fee = order.fee * 2")
+
+
+def test_an_edit_of_one_quoted_row_leaves_the_finding_the_same_where_another_one_is_quoted_again() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(with_file(OLD), TWO_ROWS)
+    review, _ = pushes.push(with_file(OLD, EDITED), SAID)
+
+    assert (pushes.record.state, len(review.findings)) == ("open", 1)
+
+
+def test_an_edit_of_one_quoted_row_fixes_a_finding_that_is_not_reported_again() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(with_file(OLD), TWO_ROWS)
+    pushes.push(with_file(OLD, CODE.replace("/ order.count", "/ 2")))
+
+    assert pushes.record.state == "fixed"

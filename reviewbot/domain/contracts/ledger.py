@@ -42,6 +42,8 @@ class Record(Contract):
     line: LineNumber = 1
     """On the new side of the head at which it was seen last."""
     rows: LineNumber = 1
+    row_codes: tuple[str, ...] = ()
+    """Digests of its rows, where it has several: an edit of one of them need not be its fix."""
     title: str = ""
     type: str = ""
     rule: str = ""
