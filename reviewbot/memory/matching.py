@@ -96,7 +96,7 @@ def _always(_sighting: Sighting, record: Record, _around: Surroundings) -> bool:
 
 def _by_code(sighting: Sighting, record: Record, _around: Surroundings) -> bool:
     """The same code, which a model takes for another kind of mistake and describes in similar words."""
-    return _are_models(sighting, record) and _similar(_title(sighting.finding), record.title)
+    return _are_models(sighting, record) and is_similar(_title(sighting.finding), record.title)
 
 
 def _by_place(sighting: Sighting, record: Record, around: Surroundings) -> bool:
@@ -157,7 +157,8 @@ def _title(finding: Finding) -> str:
     return finding.title or finding.message
 
 
-def _similar(one: str, other: str) -> bool:
+def is_similar(one: str, other: str) -> bool:
+    """Whether two texts have half of the words of the shorter one in common."""
     first, second = (frozenset(_WORD.findall(text.lower())) for text in (one, other))
     shorter = min(len(first), len(second))
     return shorter > 0 and len(first & second) >= SAME_WORDS * shorter

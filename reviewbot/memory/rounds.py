@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reviewbot.context.dependents import TextOf, lines_around, touched_lines
@@ -80,14 +80,14 @@ def files_read_before(
         text: the new side of a file.
     """
     touched = {file.path: file for file in push.files}
-    found = []
+    lacking, read_at, found = frozenset(entry.lacking), _read_at(ledger, entry), []
     for file in change.files:
         pushed = touched.get(file.path)
-        if file.path in entry.lacking or not (pushed is None or _is_edit(pushed)):
+        if file.path in lacking or not (pushed is None or _is_edit(pushed)):
             continue
         lines = () if pushed is None else touched_lines(pushed.hunks)
         again = lines_again(file, lines, text(file.path) or "")
-        found.append(FileReadBefore(path=file.path, head=_read_at(ledger, file.path, entry), again=again))
+        found.append(FileReadBefore(path=file.path, head=read_at(file.path), again=again))
     return tuple(found)
 
 
@@ -178,13 +178,16 @@ def _is_edit(file: FileChange) -> bool:
     return file.status == "modified" and bool(file.hunks) and not file.mode_changed and not file.minified
 
 
-def _read_at(ledger: Ledger, path: str, last: HeadEntry) -> str:
+def _read_at(ledger: Ledger, last: HeadEntry) -> Callable[[str], str]:
     """The head whose review read a file last: one that lists it, or the last one of the whole change."""
-    at = ledger.heads.index(last)
-    for entry in reversed(ledger.heads[: at + 1]):
-        if not entry.since or path in entry.files:
-            return entry.head
-    return last.head
+    found: dict[str, str] = {}
+    whole = last.head
+    for entry in reversed(ledger.heads[: ledger.heads.index(last) + 1]):
+        if not entry.since:
+            whole = entry.head
+            break
+        found = {**dict.fromkeys(entry.files, entry.head), **found}
+    return lambda path: found.get(path, whole)
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import Finding
-from reviewbot.hosts.base import InlineComment
+from reviewbot.hosts.base import InlineComment, PostedComment, Thread
+from reviewbot.memory.matching import is_similar
 from reviewbot.publish.options import PublishOptions, PublishRequest
 from reviewbot.publish.places import Shown, Span, api_path
 from reviewbot.report.markdown.finding import comment_blocks
@@ -24,6 +25,11 @@ _COMMANDS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _INFO = "suggestion"
+_MEMBERS, _BOT = frozenset({"OWNER", "MEMBER", "COLLABORATOR"}), "[bot]"
+"""Associations of accounts that belong to a repository, and the end of an app's name, which no person's has."""
+
+_NEAR, _SAID_CHARS = 2, 4_000
+"""Lines between a finding and a thread of another account about it, and how much of that thread is read."""
 
 
 class PlacedComment(NamedTuple):
@@ -70,6 +76,28 @@ def reported_fingerprints(request: PublishRequest, threads: Collection[str]) -> 
         if earlier or not names.isdisjoint(threads):
             said.add(name)
     return frozenset(said)
+
+
+def said_by_others(request: PublishRequest, threads: Iterable[Thread]) -> frozenset[str]:
+    """The fingerprints of findings that other accounts, people or bots, have said at the same lines in similar words.
+
+    The report has such a finding all the same; it only gets no second thread. Words of strangers and of the pull
+    request's own author do not count: they keep no comment away.
+    """
+    found: set[str] = set()
+    for thread in threads:
+        trusted = (each.body for each in thread.comments if _may_speak(each, request.pull.author))
+        text = "\n".join(trusted)[:_SAID_CHARS]
+        for finding, name in request.delivered.fingerprints.items():
+            near = thread.line is not None and finding.line - _NEAR <= thread.line <= finding.end_line + _NEAR
+            if near and thread.path == finding.path and is_similar(finding.title or finding.message, text):
+                found.add(name)
+    return frozenset(found)
+
+
+def _may_speak(comment: PostedComment, author: str) -> bool:
+    """Whether a comment is by an app of the repository or by an account that belongs to it."""
+    return comment.author != author and (comment.association in _MEMBERS or comment.author.endswith(_BOT))
 
 
 def comment_body(request: PublishRequest, options: PublishOptions, finding: Finding, span: Span) -> str:

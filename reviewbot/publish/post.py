@@ -15,14 +15,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostInvalidError, HostUnknownError
-from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft
+from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft, Thread
 from reviewbot.publish.body import body_of, marker_of, outdated_body, part_body, twin_body
 from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
-from reviewbot.publish.inline import PlacedComment, inline_comments, reported_fingerprints
+from reviewbot.publish.inline import PlacedComment, inline_comments, reported_fingerprints, said_by_others
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
 from reviewbot.publish.rebuild_ledger import OwnThread, own_threads
@@ -51,6 +51,13 @@ async def publish(request: PublishRequest, options: PublishOptions, context: Pub
         return PullPosted(outcome="head_moved", notes=(_MOVED,))
     except TakenOverError:
         return PullPosted(outcome="busy", notes=(_BUSY,))
+
+
+class _Threads(NamedTuple):
+    """The threads of a pull request: those that we began, and all others."""
+
+    own: tuple[OwnThread, ...]
+    others: tuple[Thread, ...]
 
 
 @dataclass(frozen=True)
@@ -111,11 +118,11 @@ class _Run:
 
     async def _draft(self) -> ReviewDraft:
         wanted = self.options.inline and self.request.delivered.review.findings
-        threads = await self._threads() if wanted else ()
+        threads = await self._threads() if wanted else _Threads((), ())
         placed = await self._comments(threads) if wanted else ()
         return ReviewDraft(
             commit_sha=self.request.pull.head_sha,
-            body=self._body(self.request, threads, placed),
+            body=self._body(self.request, threads.own, placed),
             event="REQUEST_CHANGES" if self._asks else "COMMENT",
             comments=tuple(each.comment for each in placed),
         )
@@ -131,14 +138,18 @@ class _Run:
     def _asks(self) -> bool:
         return self.options.request_changes and self.request.gate_closed
 
-    async def _threads(self) -> tuple[OwnThread, ...]:
+    async def _threads(self) -> _Threads:
         host = self.context.host
         account = await asyncio.to_thread(host.own_id)
-        return own_threads(self.request.pull, self.options.signer, account, await asyncio.to_thread(host.threads))
+        every = await asyncio.to_thread(host.threads)
+        own = own_threads(self.request.pull, self.options.signer, account, every)
+        mine = {each.thread.thread_id for each in own}
+        return _Threads(own, tuple(each for each in every if each.thread_id not in mine))
 
-    async def _comments(self, threads: Sequence[OwnThread]) -> tuple[PlacedComment, ...]:
-        """Comments for what was not said before."""
-        before = reported_fingerprints(self.request, {each.name for each in threads})
+    async def _comments(self, threads: _Threads) -> tuple[PlacedComment, ...]:
+        """Comments for what was not said before, by us or by another account in a thread of its own."""
+        before = reported_fingerprints(self.request, {each.name for each in threads.own})
+        before |= said_by_others(self.request, threads.others)
         return await asyncio.to_thread(inline_comments, self.request, self.options, before)
 
     async def _update(self, found: ExistingReviews, summary: PostedReview) -> PullPosted:
@@ -151,13 +162,13 @@ class _Run:
         await sender.check_head()
         if (ledger := request.delivered.ledger) is not None:
             answering = Answering(request.pull, self.options.signer, self.context.host)
-            answered = await answering.answer_all(threads, ledger)
+            answered = await answering.answer_all(threads.own, ledger)
             notes += answered.notes
             await sender.check_head()
             request = replace(request, delivered=request.delivered._replace(ledger=answered.ledger))
         for review in () if self._asks else found.blocking:
             notes += await self._release(review)
-        body = self._body(request, threads, placed if sent and sent.inline else ())
+        body = self._body(request, threads.own, placed if sent and sent.inline else ())
         try:
             await asyncio.to_thread(self.context.host.edit_review, summary.review_id, body)
         except HostInvalidError as error:

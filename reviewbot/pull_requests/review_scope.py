@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewbot.context.dependents import changed_names, dependents_of
+from reviewbot.context.dependents import changed_names, dependents_of, touched_lines
 from reviewbot.domain.contracts import ChangeSet, ReadBefore
 from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import HostError
@@ -22,6 +22,9 @@ from reviewbot.memory.rounds import (
 
 MODELS = "models"
 """The engine whose readers cost something: programs look at the whole change each time."""
+
+MAX_PUSHED = 1_000
+"""Lines of a push around which definitions are looked up; with more of them, there is little that is not new."""
 
 _SHORT_SHA = 10
 
@@ -48,6 +51,9 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
         return _in_full(f"what was pushed since {name} could not be read: {error}")
     if push is None:
         return _in_full(f"{name}, which was reviewed, is not in the history of this head (a forced push)")
+    pushed = sum(len(touched_lines(file.hunks)) for file in push.change.files)
+    if pushed > MAX_PUSHED:
+        return _in_full(f"{pushed:,} lines were pushed since {name}")
     files = files_read_before(known.ledger, entry, change, push.change, text)
     shown = shown_rows(change, files)
 

@@ -2,172 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-from collections.abc import Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from reviewbot.domain.contracts.ledger import Ledger
-from reviewbot.memory.packing import unpack
-from reviewbot.publish.marker import Signer
-from reviewbot.pull_requests.fetch import fetch
-from reviewbot.pull_requests.host_session import HostSession, RunOptions
-from reviewbot.pull_requests.post import post
-from reviewbot.pull_requests.review import Reviewed, carry_out, prepare
-from reviewbot.wiring import RunInputs
-from tests.host_cases import GithubCase, HostCase
-from tests.messages_api import (
-    MessagesApi,
-    Scripted,
-    a_claim,
-    a_reading,
-    answered,
-    asks_judge,
-    called,
-    failed,
-    rulings_on,
-)
-from tests.still_clock import StillClock
+from reviewbot.cli.main import main
+from reviewbot.delivery import mask_trace
+from reviewbot.pull_requests.review import Reviewed
+from reviewbot.report.json_report import render_json
+from tests.host_cases import HostCase
+from tests.messages_api import MessagesApi, a_claim, asks_judge, failed
+from tests.model_pushes import AREAS, BASE, CHANGE, PRICES, PUSHED, WRONG, Pushing, module, on_a_branch, texts_of
 from tests.token_equivalents import equivalents
-
-SIGNER = Signer.from_environment({})
-Json = dict[str, Any]
-
-
-def module(name: str, functions: int) -> str:
-    """A module of functions that each do a little."""
-    parts = [
-        f"def {name}_{number}(orders, limit):\n"
-        f'    """Sum what the {name} of some orders come to, up to a limit."""\n'
-        f"    total = 0\n    for order in orders:\n        if order.{name} > limit:\n            continue\n"
-        f"        total = total + order.{name} * {number + 2}\n    return total\n"
-        for number in range(functions)
-    ]
-    return "\n\n".join(parts)
-
-
-PRICES = '''\
-def price_of(order):
-    """The price of an order in cents."""
-    return order.net + order.tax
-
-
-def label_of(order):
-    return f"{order.name}: {order.net}"
-'''
-PUSHED = PRICES.replace("return order.net + order.tax", "return (order.net + order.tax, order.currency)")
-CALLER = '''\
-from shop.prices import price_of
-
-
-def invoice_total(orders):
-    """What some orders cost together."""
-    return sum(price_of(order) for order in orders)
-'''
-WRONG = "    return (order.net + order.tax, order.currency)"
-AREAS = ("freight", "refunds", "credit", "vouchers", "duties", "returns")
-BASE = {
-    "shop/__init__.py": "",
-    "shop/invoices.py": CALLER,
-    **{f"shop/{area}.py": module(area, 1) for area in AREAS},
-    **{f"lib/part{number}.py": module(f"part{number}", 3) for number in range(70)},
-}
-CHANGE = {"shop/prices.py": PRICES, **{f"shop/{area}.py": module(area, 6) for area in AREAS}}
-"""Some 250 changed lines in seven files."""
-
-
-@dataclass
-class Models:
-    """Readers that read the files which they are shown parts of, and find what their requests show; a judge."""
-
-    asked: list[Json] = field(default_factory=list)
-    claims: tuple[tuple[tuple[str, ...], Json], ...] = ()
-    """A claim is made where each of some texts stands in the request."""
-
-    def __call__(self, body: Json) -> Scripted:
-        self.asked.append(body)
-        if asks_judge(body):
-            return answered(rulings_on(json.dumps(body["messages"])))
-        shown = texts_of(body)
-        paths = re.findall(r"^### (\S+) \[", shown, re.MULTILINE)
-        if len(body["messages"]) == 1:
-            return called(*(("read", {"path": path}) for path in paths[:8]))
-        return answered(a_reading(*(claim for texts, claim in self.claims if all(text in shown for text in texts))))
-
-
-def texts_of(body: Json) -> str:
-    """What the first message of a request shows."""
-    return "\n".join(part["text"] for part in body["messages"][0]["content"])
-
-
-class Pushing:
-    """A pull request that models review after each push."""
-
-    def __init__(self, case: HostCase, api: MessagesApi) -> None:
-        self.case, self.api = case, api
-        self.models = Models()
-        api.otherwise = self.models
-
-    def push(self, files: Mapping[str, str | None], **options: Any) -> Reviewed:
-        head = self.case.repo.commit(dict(files)) if files else self.case.repo.git("rev-parse", "HEAD")
-        if isinstance(self.case, GithubCase):
-            pull = self.case.api.state.repositories[self.case.repository].pulls[1]
-            pull.base_sha = self.case.repo.git("rev-parse", "main")
-            self.case.api.push(self.case.repository, 1, head)
-        self.models.asked.clear()
-        return asyncio.run(self._reviewed(options))
-
-    async def _reviewed(self, options: Json) -> Reviewed:
-        session = HostSession(self.case.host, SIGNER, clock=StillClock())
-        environ = {
-            "ANTHROPIC_API_KEY": "sk-canary",
-            "ANTHROPIC_BASE_URL": self.api.url,
-            "REVIEWBOT_REQUESTS_PER_MINUTE": "60000",
-        }
-        ref = await fetch(session, self.case.repository, 1)
-        with ExitStack() as closing:
-            given = RunOptions(inputs=RunInputs(environ=environ), **options)
-            prepared = await asyncio.to_thread(prepare, session, ref, given, closing)
-            made = await carry_out(session, prepared)
-        posted = await post(session, type(made.value).model_validate_json(made.value.model_dump_json()))
-        assert posted.outcome == "posted", posted
-        return made
-
-    def shown(self) -> str:
-        """What all readers were shown."""
-        return "\n".join(texts_of(body) for body in self.models.asked)
-
-    @property
-    def ledger(self) -> Ledger:
-        """As the summary keeps it."""
-        pull = self.case.pull()
-        bodies = [each.body for each in self.case.host.reviews(pull).reviews()]
-        [packed] = [text for body in bodies if (text := SIGNER.read_ledger(body, pull.repository_id, 1)) is not None]
-        found = unpack(packed)
-        assert found is not None
-        return found
 
 
 @pytest.fixture
 def pushing(case: HostCase, messages_api: MessagesApi) -> Pushing:
-    case.repo.git("checkout", "--quiet", "main")
-    case.repo.commit({"src/pay.py": None, **BASE})
-    case.repo.git("checkout", "--quiet", "-B", "feature")
-    return Pushing(case, messages_api)
+    return on_a_branch(case, messages_api)
 
 
-def test_a_push_of_one_hunk_costs_a_quarter_and_finds_a_defect_in_an_unchanged_caller(pushing: Pushing) -> None:
-    first = pushing.push(CHANGE)
+class Cost(NamedTuple):
+    """Input-token equivalents of a first review and of a push of one hunk."""
+
+    lines: int
+    first: float
+    push: float
+    """With what the first review has left in the provider's cache."""
+    cold: float
+    """Without it."""
+
+    def __str__(self) -> str:
+        ratios = f"{self.push / self.first:.2f}, cold {self.cold / self.first:.2f}"
+        costs = f"first {self.first:,.0f}, push {self.push:,.0f}, cold {self.cold:,.0f}"
+        return f"{self.lines} changed lines: {costs}: {ratios}"
+
+
+def cost_of_a_push(pushing: Pushing, functions: int) -> Cost:
+    """Of one hunk that breaks an unchanged caller, which is found, to a change of six files with so many functions."""
+    first = pushing.push({"shop/prices.py": PRICES, **{f"shop/{area}.py": module(area, functions) for area in AREAS}})
     assert first.delivered.review.verdict == "clean"
     asked = [*pushing.models.asked]
-    lines = sum(entry.added + entry.removed for entry in first.delivered.review.coverage)
-    assert lines > 100
-
     proof = [{"path": "shop/invoices.py", "side": "new", "quote": "return sum(price_of(order) for order in orders)",
               "why": "it adds what is a tuple now"}]  # fmt: skip
     found = a_claim("shop/prices.py", WRONG, "invoice_total adds tuples.", proof=proof)
@@ -176,12 +52,36 @@ def test_a_push_of_one_hunk_costs_a_quarter_and_finds_a_defect_in_an_unchanged_c
 
     [finding] = second.delivered.review.findings
     assert (finding.path, finding.line, finding.proof[0].path) == ("shop/prices.py", 3, "shop/invoices.py")
-    before, after = equivalents(asked), equivalents([*asked, *pushing.models.asked]) - equivalents(asked)
-    cold = equivalents(pushing.models.asked)
-    print(
-        f"{lines} changed lines: first {before:.0f}, push {after:.0f}: {after / before:.2f}; cold {cold / before:.2f}"
-    )
-    assert after <= before / 4
+    lines = sum(entry.added + entry.removed for entry in first.delivered.review.coverage)
+    before, after = equivalents(asked), equivalents(pushing.models.asked)
+    return Cost(lines, before, equivalents([*asked, *pushing.models.asked]) - before, after)
+
+
+def test_a_push_of_one_hunk_costs_a_quarter_and_finds_a_defect_in_an_unchanged_caller(pushing: Pushing) -> None:
+    cost = cost_of_a_push(pushing, 6)
+
+    assert cost.lines > 100
+    assert cost.push <= cost.first / 4, cost
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("looks", [True, False])
+@pytest.mark.parametrize("functions", [3, 6, 14, 30])
+def test_what_a_push_costs_by_the_size_of_the_change(
+    functions: int,
+    looks: bool,  # noqa: FBT001 - a case
+    local_case: HostCase,
+    messages_api: MessagesApi,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pushing = on_a_branch(local_case, messages_api)
+    pushing.models.looks = looks
+    cost = cost_of_a_push(pushing, functions)
+    with capsys.disabled():
+        print(f"\n{'with' if looks else 'without'} look-ups, {cost}")
+
+    assert cost.push <= cost.first / 4 or not (looks or cost.lines > 500), cost
+    assert cost.cold <= cost.first / 4 or cost.lines < (700 if looks else 1_500), cost
 
 
 def test_what_was_not_pushed_stays_as_it_was_read_and_its_findings_stand(pushing: Pushing) -> None:
@@ -246,8 +146,11 @@ def test_a_review_that_may_not_rest_on_the_last_one_reads_everything_and_says_wh
     asked = pushing.push({"shop/prices.py": PUSHED}, anew="please")
     assert reason(asked) == "it was asked for"
 
+    large = pushing.push({"shop/large.py": "".join(f"RATE_{number} = {number}\n" for number in range(1_001))})
+    assert reason(large) == f"1,001 lines were pushed since {asked.value.pull.head_sha[:10]}"
+
     deep = pushing.push({"shop/prices.py": PRICES}, flags={"effort": "quick"})
-    last = asked.value.pull.head_sha[:10]
+    last = large.value.pull.head_sha[:10]
     assert reason(deep) == f"settings, workers or program are not those of the review of {last}"
 
     pushing.case.repo.git("reset", "--quiet", "--hard", first)
@@ -323,3 +226,40 @@ def test_a_push_with_nothing_for_a_model_asks_none_and_is_as_green_as_before(pus
     assert pushing.models.asked == []
     assert second.delivered.review.verdict == "clean"
     assert {each.state for each in second.delivered.review.coverage} == {"earlier"}
+
+
+def test_a_review_that_rests_on_an_earlier_one_is_made_again_from_its_trace(
+    pushing: Pushing, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = "        total = total + order.refunds * 4"
+    pushing.models.claims = ((("order.refunds * 4",), a_claim("shop/refunds.py", line, "It counts four times.")),)
+    pushing.push(CHANGE)
+    pushing.models.claims = (((WRONG.strip(),), a_claim("shop/prices.py", WRONG, "It gives a tuple.")),)
+    second = pushing.push({"shop/prices.py": PUSHED})
+    assert len(second.delivered.review.findings) == 2
+    trace = tmp_path / "trace.json"
+    trace.write_text(mask_trace(second.trace))
+
+    assert main(["replay", str(trace), "--format", "json"]) == 0
+    assert capsys.readouterr().out == render_json(second.delivered.review)
+    assert "sum(price_of(order)" not in trace.read_text(), "a trace does not repeat the code"
+
+
+def test_a_late_critical_claim_is_ruled_on_twice_and_the_lower_ruling_counts(pushing: Pushing) -> None:
+    pushing.push(CHANGE)
+    line = "        total = total + order.refunds * 4"
+    late = a_claim("shop/refunds.py", line, "It loses money.", severity="critical")
+    pushing.models.claims = ((("order.refunds * 4",), late),)
+
+    # The whole change is read again, for the branch was forced.
+    pushing.case.repo.git("commit", "--quiet", "--amend", "--message", "again")
+    pushing.models.rulings = [{"severity": "critical"}, {"severity": "critical", "confidence": 40}]
+    doubted = pushing.push({})
+    assert doubted.delivered.review.findings == ()
+    assert sum(asks_judge(body) for body in pushing.models.asked) == 2
+
+    pushing.case.repo.git("commit", "--quiet", "--amend", "--message", "once more")
+    pushing.models.rulings = [{"severity": "critical"}, {"severity": "critical"}]
+    sure = pushing.push({})
+    assert [(each.path, each.severity) for each in sure.delivered.review.findings] == [("shop/refunds.py", "critical")]
+    assert sum(asks_judge(body) for body in pushing.models.asked) == 2
