@@ -4,7 +4,7 @@
 
 `make browser` installs what it needs; it is no part of `make test`. Fails where the page asks for anything but itself,
 where the browser complains, where axe-core finds something serious, where the keyboard or the paper misses a part, and
-where 2,000 findings open in more than a second.
+where opening 2,000 findings takes the page more than a second of a processor: the time on a clock is printed beside it.
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ class Pages:
         self.browser = browser
         self.screenshots = screenshots
         self.complaints: list[str] = []
+        self.cpu_ms = 0.0
+        """What the thread of the last page took of a processor until it was painted."""
 
     def open(self, path: Path, *, scheme: str = "light", width: int = 1_000, bypass_csp: bool = False) -> Any:
         """A page on a file; its context is the reader's: offline."""
@@ -84,7 +86,12 @@ class Pages:
         page.on("console", lambda message: self.complaints.append(f"console: {message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.complaints.append(f"page: {error}"))
         page.on("request", lambda request: self._only(request.url, path))
+        session = context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.goto(path.as_uri())
+        page.evaluate(_PAINTED)
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        self.cpu_ms = 1_000 * next(each["value"] for each in metrics if each["name"] == "TaskDuration")
         return page
 
     def _only(self, url: str, path: Path) -> None:
@@ -142,14 +149,15 @@ def check_print(pages: Pages, path: Path) -> None:
     page.context.close()
 
 
-def opening_ms(pages: Pages, path: Path) -> float:
-    """Milliseconds from the start of the navigation until the page is painted; the median of a few times."""
-    times = []
+def opening_ms(pages: Pages, path: Path) -> tuple[float, float]:
+    """Milliseconds until the page is painted: of a processor, and on a clock; the medians of a few times."""
+    cpu, clock = [], []
     for _ in range(TIMES):
         page = pages.open(path)
-        times.append(float(page.evaluate(_PAINTED)))
+        cpu.append(pages.cpu_ms)
+        clock.append(float(page.evaluate("() => performance.getEntriesByType('paint').at(-1).startTime")))
         page.context.close()
-    return statistics.median(times)
+    return statistics.median(cpu), statistics.median(clock)
 
 
 def checks(pages: Pages, folder: Path, axe: str) -> Iterator[str]:
@@ -164,10 +172,10 @@ def checks(pages: Pages, folder: Path, axe: str) -> Iterator[str]:
     check_keyboard(pages, files["example"])
     check_print(pages, files["example"])
     empty, example, large = (opening_ms(pages, files[name]) for name in ("empty", "example", "large"))
-    pages.check(large <= MAX_MS, f"{FINDINGS} findings take {large:.0f} ms")
+    pages.check(large[0] <= MAX_MS, f"{FINDINGS} findings take {large[0]:.0f} ms of a processor")
     size = files["large"].stat().st_size / 1e6
-    yield f"{FINDINGS:,} findings, {size:.1f} MB: {large:.0f} ms to the first paint of the whole page"
-    yield f"the example {example:.0f} ms, an empty page {empty:.0f} ms"
+    for name, (cpu, clock) in (("an empty page", empty), ("the example", example), (f"{size:.1f} MB", large)):
+        yield f"{name}: {cpu:.0f} ms of a processor, painted first after {clock:.0f} ms"
 
 
 def main() -> int:
