@@ -75,6 +75,24 @@ def test_a_code_becomes_credentials(github: GitHub) -> None:
     assert github.asked == ["/api/v3/app-manifests/c0de/conversions application/vnd.github+json None"]
 
 
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({}, ("", "")),
+        ({"client_id": "Iv1.0a"}, ("Iv1.0a", "not kept")),
+        ({"client_id": "Iv1.0a", "client_secret": ""}, ("", "")),
+    ],
+)
+def test_what_people_sign_in_with_is_kept_where_both_halves_are_there(
+    change: dict[str, Any], kept: tuple[str, str], github: GitHub
+) -> None:
+    github.body = json.dumps({**ANSWER, **change}).encode()
+
+    found = convert_code("c0de", github.url)
+
+    assert (found.client_id, found.client_secret) == kept
+
+
 @pytest.mark.parametrize("code", ["", "../../user", "a b", "x" * 201, "a\r\nHost: b", "é"])
 def test_what_is_no_code_is_not_asked_about(code: str, github: GitHub) -> None:
     with pytest.raises(HostMissingError, match="no code"):
