@@ -91,6 +91,7 @@ def test_a_state_of_another_browser_and_a_code_of_another_verifier_are_refused(s
 
     site.get("/sign-in/github")
     assert site.get(f"{back.path}?{back.query}").status_code == 403, "its state belongs to the cookie of before"
+    assert site.host.requests == [], "the state alone decides, before the host is asked"
     own = parse_qs(urlsplit(site.get("/sign-in/github").headers["Location"]).query)["state"][0]
     code = parse_qs(back.query)["code"][0]
     stolen = site.get(f"/sign-in/callback?code={code}&state={quote(own)}")
@@ -133,6 +134,7 @@ def test_no_state_can_be_given_another_target(site: Site) -> None:
 
     assert state.endswith("./runs")
     assert site.get(f"/sign-in/callback?code=c&state={state.partition('.')[0]}./elsewhere").status_code == 403
+    assert site.host.requests == []
 
 
 def test_the_database_holds_neither_a_cookie_nor_a_token(site: Site, database: Database) -> None:
