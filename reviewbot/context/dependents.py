@@ -15,7 +15,7 @@ from typing import NamedTuple
 from reviewbot.context.enclosing import enclosing
 from reviewbot.diff.language import kind_of, language_of
 from reviewbot.diff.paths import is_test
-from reviewbot.diff.rows import SEPARATOR, hunk_rows
+from reviewbot.diff.rows import SEPARATOR, commentable, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.domain.ports import Occurrence, Snapshot
 from reviewbot.review.plan.name_uses import COMMON_NAMES, MIN_CHARS, definitions_of_hunk
@@ -93,7 +93,7 @@ def dependents_of(
         snapshot: the head.
         is_read: whether readers are shown a line anyway, by path and line.
     """
-    shown = {file.path: _shown_lines(file) for file in change.files}
+    shown = {file.path: commentable(file.hunks) for file in change.files}
     in_change: dict[str, dict[int, None]] = defaultdict(dict)
     outside: list[Occurrence] = []
     for use in _ranked(names, snapshot):
@@ -156,10 +156,6 @@ def _is_use(found: Occurrence, name: str) -> bool:
     if kind_of(language_of(found.path)) != "code" or _IMPORT.match(found.text):
         return False
     return all(defined != name for defined, _ in definitions_of_hunk(f"{SEPARATOR}\n+{found.text}"))
-
-
-def _shown_lines(file: FileChange) -> frozenset[int]:
-    return frozenset(row.new for hunk in file.hunks for row in hunk_rows(hunk) if row.new is not None)
 
 
 def _excerpts(uses: Sequence[Occurrence], snapshot: Snapshot) -> Iterator[str]:

@@ -67,7 +67,7 @@ def _new(span: Span) -> Interval:
 
 def _within(wanted: Iterable[Span], spans: Iterable[Span], side: Callable[[Span], Interval]) -> bool:
     """Whether each wanted interval lies in the union of the others."""
-    known = list(_joined(sorted(side(span) for span in spans)))
+    known = list(join_intervals(sorted(side(span) for span in spans)))
     starts = [start for start, _ in known]
     for start, end in map(side, wanted):
         at = bisect_right(starts, start) - 1
@@ -76,7 +76,7 @@ def _within(wanted: Iterable[Span], spans: Iterable[Span], side: Callable[[Span]
     return True
 
 
-def _joined(intervals: Iterable[Interval]) -> Iterator[Interval]:
+def join_intervals(intervals: Iterable[Interval]) -> Iterator[Interval]:
     """Intervals that touch or overlap as one; they come in order."""
     current: Interval | None = None
     for start, end in intervals:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from reviewbot.context.dependents import TextOf, lines_around, touched_lines
+from reviewbot.coverage.readings import join_intervals
 from reviewbot.coverage.states import READ
-from reviewbot.diff.rows import hunk_rows
+from reviewbot.diff.rows import commentable
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileReadBefore, Review
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
 from reviewbot.memory.seen_rows import Marks
+from reviewbot.review.plan.read_again import covers_line
 from reviewbot.wording import with_count
 
 MAX_FILES = 300
@@ -191,20 +193,9 @@ def _read_at(ledger: Ledger, last: HeadEntry) -> Callable[[str], str]:
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    return tuple(_merge(sorted(spans)))
-
-
-def _merge(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    current: tuple[int, int] | None = None
-    for first, last in spans:
-        if current is not None and first <= current[1] + 1:
-            current = current[0], max(current[1], last)
-        else:
-            if current is not None:
-                yield current
-            current = first, last
-    if current is not None:
-        yield current
+    """Spans that touch or overlap as one, in order."""
+    found = join_intervals(sorted((first, last + 1) for first, last in spans))
+    return tuple((first, end - 1) for first, end in found)
 
 
 def shown_rows(change: ChangeSet, files: Iterable[FileReadBefore]) -> dict[str, frozenset[int]]:
@@ -212,14 +203,7 @@ def shown_rows(change: ChangeSet, files: Iterable[FileReadBefore]) -> dict[str, 
     known = {each.path: each.again for each in files}
     return {
         file.path: frozenset(
-            row.new
-            for hunk in file.hunks
-            for row in hunk_rows(hunk)
-            if row.new is not None and _is_in(row.new, known.get(file.path))
+            line for line in commentable(file.hunks) if file.path not in known or covers_line(known[file.path], line)
         )
         for file in change.files
     }
-
-
-def _is_in(line: int, again: Sequence[tuple[int, int]] | None) -> bool:
-    return again is None or any(first <= line <= last for first, last in again)
