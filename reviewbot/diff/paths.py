@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_TESTS = re.compile(r"(?:^|/)(?:tests?|testing|specs?|__tests__|fixtures|testdata)/", re.IGNORECASE)
+_TESTS = re.compile(
+    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|__tests__|fixtures|testdata)/",
+    re.IGNORECASE,
+)
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5})$"
 )
