@@ -14,15 +14,12 @@ from reviewbot.config.globs import matches_glob
 from reviewbot.diff.language import UNKNOWN
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange, Need, ParsedFile, PlannedFile
+from reviewbot.tables import words_in
 
 Declared = Callable[[str], str | None]
 """Why the base side declares a path generated or vendored; None where it does not."""
 
-LOCK_FILES = frozenset({
-    "Cargo.lock", "Gemfile.lock", "Pipfile.lock", "bun.lockb", "composer.lock", "flake.lock", "go.sum", "mix.lock",
-    "npm-shrinkwrap.json", "package-lock.json", "packages.lock.json", "pdm.lock", "pnpm-lock.yaml", "poetry.lock",
-    "pubspec.lock", "uv.lock", "yarn.lock",
-})  # fmt: skip
+LOCK_FILES = words_in("names/files", "lock_files")
 
 GIT_SYMLINK, GIT_SUBMODULE, GIT_EXECUTABLE = "120000", "160000", "100755"
 NO_TEXT = {GIT_SYMLINK: "a symbolic link", GIT_SUBMODULE: "a submodule"}

@@ -30,7 +30,6 @@ class OutputFormat(NamedTuple):
 
     name: str
     """As `--format` takes it; of a file that the Action writes, also the name of the output that has its path."""
-    content_type: str
     suffix: str
     """How the names of its files end, with the dot."""
     module: str
@@ -49,13 +48,13 @@ class OutputFormat(NamedTuple):
 FORMATS: Mapping[str, OutputFormat] = {
     each.name: each
     for each in (
-        OutputFormat("terminal", "text/plain", ".txt", "reviewbot.report.terminal.report"),
-        OutputFormat("json", "application/json", ".json", "reviewbot.report.json_report"),
-        OutputFormat("markdown", "text/markdown", ".md", "reviewbot.report.markdown.comment"),
-        OutputFormat("sarif", "application/sarif+json", ".sarif", "reviewbot.report.sarif.log", action_file=True),
-        OutputFormat("html", "text/html", ".html", "reviewbot.report.html.page", for_terminals=False, action_file=True),
-        OutputFormat("agent", "application/x-ndjson", ".jsonl", "reviewbot.report.findings.agent"),
-        OutputFormat("annotations", "text/plain", ".log", "reviewbot.report.annotations"),
+        OutputFormat("terminal", ".txt", "reviewbot.report.terminal.report"),
+        OutputFormat("json", ".json", "reviewbot.report.json_report"),
+        OutputFormat("markdown", ".md", "reviewbot.report.markdown.comment"),
+        OutputFormat("sarif", ".sarif", "reviewbot.report.sarif.log", action_file=True),
+        OutputFormat("html", ".html", "reviewbot.report.html.page", for_terminals=False, action_file=True),
+        OutputFormat("agent", ".jsonl", "reviewbot.report.findings.agent"),
+        OutputFormat("annotations", ".log", "reviewbot.report.annotations"),
     )
 }
 """By name, in the order in which `--help` lists them."""

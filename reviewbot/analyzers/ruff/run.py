@@ -24,19 +24,10 @@ from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedPython, PythonReader
 from reviewbot.analyzers.ruff.fixes import Edit, edits_of
 from reviewbot.domain.ports import ChangedFile
+from reviewbot.tables import packaged_table
 from reviewbot.threads import in_thread, stoppable
 
-FLAGS: Final = (
-    "check",
-    "--isolated",
-    "--no-cache",
-    "--ignore-noqa",
-    "--no-respect-gitignore",
-    "--exit-zero",
-    "--output-format=json",
-    "--target-version=py315",
-)
-"""The newest version that ruff knows: an older one would make it refuse the syntax of newer ones."""
+FLAGS: Final[tuple[str, ...]] = tuple(packaged_table("names/ruff_options")["flags"])
 
 SYNTAX = "invalid-syntax"
 """The code under which ruff reports what it cannot parse."""

@@ -7,14 +7,12 @@ from typing import Any
 from reviewbot.analyzers.taint.flow import Call
 from reviewbot.analyzers.taint.operations import container, pair, position
 from reviewbot.analyzers.taint.values import CLEAN, Value, element, is_container, join_values, merge_taints, mix, plain
+from reviewbot.tables import words_in
 
 _MAX_ITEMS = 200
 """A container with more known items is taken as a whole."""
 
-FILLS = frozenset(
-    {"append", "add", "extend", "insert", "update", "set", "setdefault", "appendleft", "put", "put_nowait", "push"}
-    | {"write", "writelines", "add_row", "__setitem__"}
-)
+FILLS = words_in("names/taint", "fills")
 """Methods that put what they are given into their receiver."""
 
 EMPTIES = frozenset({"pop", "clear", "popleft", "remove", "reverse", "sort"})

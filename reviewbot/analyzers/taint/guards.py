@@ -9,6 +9,7 @@ from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.operations import fixes_host
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.values import ALL, CLEAN, HOSTED, LEVEL, RESOLVED, Value
+from reviewbot.tables import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
 _ANYTHING = (ALL, "size")
 _SAME_HOST = ("redirect", "ssrf", "ssrf-path", HOSTED)
 _NUMBERS = frozenset({"int", "float", "bool", "complex", "datetime", "UUID", "Decimal"})
-_KEEPS = frozenset(
-    {"str", "lower", "upper", "strip", "lstrip", "rstrip", "casefold", "decode", "fspath", "as_posix", "Path"}
-    | {"resolve", "absolute", "realpath", "abspath", "normpath"}
-)
+_KEEPS = words_in("names/taint", "keeps")
 """Calls that are looked through: what a check says of their result holds for what they were given."""
 
 _LINE_BREAKS = ("\n", "\r", "\r\n")

@@ -30,12 +30,10 @@ from reviewbot.analyzers.taint.values import (
     mix,
     plain,
 )
+from reviewbot.tables import words_in
 
 _CASTS = frozenset({"int", "float"})
-_REQUEST_WORDS = frozenset(
-    {"request", "req", "wrap", "wrapper", "wrapped", "form", "param", "params", "parameter", "parameters", "args"}
-    | {"body", "json", "payload", "input", "cookie", "cookies", "header", "headers"}
-)
+_REQUEST_WORDS = words_in("names/taint", "request_words")
 """Words in the name of a function that is given a request and returns something of it."""
 
 _GETS = frozenset({"get", "load"})

@@ -21,13 +21,9 @@ from reviewbot.analyzers.taint.summaries import Called, raises, stops
 from reviewbot.analyzers.taint.targets import always, bind_names, constants_of, never
 from reviewbot.analyzers.taint.values import ALL, CLEAN, UNKNOWN, YIELDED, Value, element
 from reviewbot.context.python_text import imported_names
+from reviewbot.tables import words_in
 
-_TRUSTED = frozenset({
-    "open", "lock", "rlock", "mutex", "semaphore", "session", "connect", "connection", "cursor", "conn", "db",
-    "client", "atomic", "transaction", "begin", "engine", "context", "span", "timer", "timeout", "file",
-    "directory", "popen", "executor", "pool", "urlopen", "socket", "tempfile", "closing", "cd", "chdir", "warnings",
-    "stdout", "stderr", "nullcontext", "localcontext",
-})  # fmt: skip
+_TRUSTED = words_in("names/taint", "trusted")
 """Words of context managers that let errors through; of any other, what stands in it may end halfway and go on."""
 
 _SWALLOWS = frozenset({"suppress", "ignore", "catch", "swallow", "silence", "quiet", "raises"})

@@ -17,27 +17,12 @@ from typing import Final, TypedDict
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from reviewbot.tables import packaged_text
+from reviewbot.tables import packaged_table, packaged_text
 
-PERMISSIONS: Final[Mapping[str, str]] = {
-    "contents": "read",
-    "pull_requests": "write",
-    "checks": "write",
-    "metadata": "read",
-}
+PERMISSIONS: Final[Mapping[str, str]] = packaged_table("names/app")["permissions"]
 """Reactions and labels of pull requests come with `pull_requests`, so that `issues` is not asked for."""
 
-EVENTS: Final = (
-    "pull_request",
-    "issue_comment",
-    "pull_request_review_comment",
-    "pull_request_review_thread",
-    "check_run",
-    "check_suite",
-    "merge_group",
-    "installation",
-    "installation_repositories",
-)
+EVENTS: tuple[str, ...] = tuple(packaged_table("names/app")["events"])
 
 SENT_ANYWAY: Final = frozenset({"installation", "installation_repositories"})
 """Every App gets these. GitHub refuses a manifest that names them: "Default events unsupported: installation"."""

@@ -10,17 +10,10 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from reviewbot.app.store.inbox.store import Store
+from reviewbot.tables import packaged_table
 
 COUNTERS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "runs": ("Reviews that ended.", ("outcome",)),
-    "findings": ("Findings that were posted.", ("worker", "severity")),
-    "tasks": ("Tasks that workers were given.", ("worker",)),
-    "gaps": ("Tasks that could not be finished.", ("worker", "reason")),
-    "tokens": ("Tokens that models read or wrote.", ("worker", "model", "direction")),
-    "dollars": ("What models cost.", ("worker", "model")),
-    "errors": ("Errors of the worker processes.", ("kind",)),
-    "run_seconds": ("Seconds from the delivery to the end of its run.", ("le",)),
-    "run_seconds_sum": ("All those seconds together.", ()),
+    name: (row["meaning"], tuple(row["labels"])) for name, row in packaged_table("names/app")["counters"].items()
 }
 """What is counted, what it means, and its labels."""
 
