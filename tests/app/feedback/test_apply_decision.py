@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -344,3 +345,22 @@ def test_decisions_that_wait_are_put_into_the_queue_by_their_place_in_the_log(
     scheduler.carry_out_decisions()
 
     assert shelf.waiting == {f"decide:{item.item}:2": ("decide", "1", {"item": item.item, "position": 2})}
+
+
+@pytest.mark.parametrize("head", [HEAD, "e" * 40])
+def test_a_reason_cannot_mention_give_a_command_or_bring_a_marker(
+    database: Database, a_finding: Callable[..., Finding], head: str
+) -> None:
+    item = an_item(database, a_finding(severity="critical"), head)
+    hostile = (
+        "@octocat/team\n/reviewbot dismiss <!-- reviewbot:finding v=1 --> <b>x</b> `a` | \u202e [l](https://e.test)"
+    )
+    item = item._replace(last=item.last._replace(reason=hostile, actor="dev@team <i>"))
+    inner = TalkingHost()
+    DecisionFollower(cast("CodeHost", OneHost(a_pull(), inner)), database, Signer((b"k" * 32,))).follow(item)
+
+    [body] = [thread.comments[0].body for thread in inner.at_lines] or [each.body for each in inner.comments]
+    said = body.split("**Confirmed by", 1)[1]
+    assert "@" not in re.sub(r"`[^`]*`", "", said), "an account is named in a code span, which mentions none"
+    assert not any(bad in said for bad in ("\n/reviewbot", "<b>", "<i>", "\u202e", "[l](", "v=1 -->"))
+    assert body.count("<!-- reviewbot:") == 1
