@@ -138,7 +138,6 @@ def setup(
     foreign, result_notes = imported_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
     rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence, given.feedback)
-    learned = given.feedback.notes()
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     context = BuildContext(
@@ -146,7 +145,7 @@ def setup(
         worker_set=worker_set,
         programs=_programs(subject, tools, foreign, _cache(journal, kept, subject, table)),
         rules=rules,
-        notes=(*worker_set.notes, *_notes(subject, settings, journal), *suppression.notes, *result_notes, *learned),
+        notes=(*worker_set.notes, *_notes(subject, settings, journal, given), *suppression.notes, *result_notes),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
         services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
@@ -180,9 +179,14 @@ def setup(
     return PreparedRun(built, worker_set, parts.engine.name, name, trace, context.rules, parts.close, parts.preview)
 
 
-def _notes(subject: Subject, settings: Settings, journal: Journal | None) -> tuple[str, ...]:
+def _notes(subject: Subject, settings: Settings, journal: Journal | None, given: RunInputs) -> tuple[str, ...]:
     """What the report says of this run whatever is found."""
-    return (*notes_on(subject), *missing_note(subject.change, settings.ignore), *_journal_notes(journal))
+    return (
+        *notes_on(subject),
+        *missing_note(subject.change, settings.ignore),
+        *_journal_notes(journal),
+        *given.feedback.notes(),
+    )
 
 
 def _programs(
