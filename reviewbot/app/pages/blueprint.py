@@ -107,7 +107,7 @@ def _answer_errors(whole: Blueprint) -> None:
     @whole.errorhandler(Exception)
     def fault(error: Exception) -> BaseResponse:
         logger.error("internal fault", exc_info=error)
-        return problem("Something went wrong", "The log of the server says what.", 500, way_out="/")
+        return problem("Something went wrong", "The log of the server has the reason.", 500, way_out="/")
 
 
 def _later(response: BaseResponse) -> BaseResponse:
