@@ -45,6 +45,8 @@ def callers(sides: Sides, unit: Unit, budget: Budget) -> list[Use]:
         found = symbol_uses(sides, unit.owner.name, 1, budget)
     elif not is_dunder(unit.short):
         found = own_method_uses(sides, unit.owner, unit.short)
+        if unit.name.count(".") == 1:
+            found += _annotated_uses(symbol_uses(sides, unit.owner.name, 1, budget), unit.short)
     return sorted(found, key=lambda use: (is_test(use.file.path), use.file.path, use.row))
 
 
@@ -69,6 +71,25 @@ def own_method_uses(sides: Sides, owner: ast.ClassDef, name: str) -> list[Use]:
         for node in inside
         if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}
     ]
+
+
+def _annotated_uses(uses: Iterable[Use], name: str) -> Iterator[Use]:
+    """Yield where functions ask a parameter that is annotated with a class for a method of it."""
+    for use in uses:
+        parameter = use.file.parents.get(use.node)
+        if not isinstance(parameter, ast.arg) or parameter.annotation is not use.node:
+            continue
+        function = next((each for each in use.file.above(use.node) if isinstance(each, Function)), None)
+        if function is None or _is_bound_again(function, parameter.arg):
+            continue
+        for node in ast.walk(function):
+            if isinstance(node, ast.Attribute) and node.attr == name and dotted_name(node.value) == parameter.arg:
+                yield Use(use.file, node, node.lineno)
+
+
+def _is_bound_again(function: ast.AST, name: str) -> bool:
+    """Whether a function gives one of its parameters another value."""
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(function))
 
 
 def namesake_calls(sides: Sides, name: str, definitions: int, budget: Budget) -> Iterator[Use]:
@@ -172,14 +193,14 @@ def misfit(call: ast.Call, wanted: Parameters) -> str | None:
     return f"`{missing[0]}` is missing" if missing else ""
 
 
-def find_swapped(call: ast.Call, old: Parameters, new: Parameters) -> str | None:
-    """The argument that a call hands by position to another parameter than before, though both parameters remain."""
+def find_swapped(call: ast.Call, old: Parameters, new: Parameters) -> tuple[str, str] | None:
+    """The parameter that takes an argument by position whose own one is still there, and how that came."""
     if any(isinstance(arg, ast.Starred) for arg in call.args):
         return None
     for arg, before, after in zip(call.args, old.positional, new.positional, strict=False):
-        moved = before != after and before in new.positional and after in old.positional
+        moved = before != after and before in new.positional
         if moved and dotted_name(arg).rpartition(".")[2] != after:
-            return f"`{ast.unparse(arg)[:60]}` was `{before}` and is now taken as `{after}`"
+            return after, f"`{ast.unparse(arg)[:60]}` was `{before}` and is now taken as `{after}`"
     return None
 
 
@@ -243,11 +264,14 @@ def _check_parameters(
         yield SideFinding("signature-changed", message, _head(old), _head(new), new.rows)
         return
     moved = [
-        (use, why) for use in uses if use.call and (why := find_swapped(use.call, *both)) and is_unchanged(sides, use)
+        (use, found)
+        for use in uses
+        if use.call and (found := find_swapped(use.call, *both)) and is_unchanged(sides, use)
     ]
     if moved:
-        message = f"`{new.name}` takes its arguments in another order now, and not so at {places(moved)}"
-        yield SideFinding("parameters-swapped", message, _head(old), _head(new), new.rows)
+        message = f"`{new.name}` takes its arguments in another order now, and not so at "
+        message += places((use, why) for use, (_, why) in moved)
+        yield SideFinding("parameters-swapped", message, _head(old), _row_of(new, moved[0][1][0]), new.rows)
     elif new.owner is not None:
         guessed = _misfits(list(namesake_calls(sides, new.short, 1, budget)), both)
         if guessed:
@@ -290,6 +314,13 @@ def _check_values(old: Unit, new: Unit, uses: list[Use]) -> Iterator[SideFinding
 def _head(unit: Unit) -> Rows:
     """The rows from the word `def` to the colon."""
     return unit.node.lineno, max(unit.node.lineno, unit.node.body[0].lineno - 1)
+
+
+def _row_of(unit: Unit, parameter: str) -> Rows:
+    """The row of a parameter."""
+    args = unit.node.args
+    row = next((arg.lineno for arg in (*args.posonlyargs, *args.args) if arg.arg == parameter), unit.node.lineno)
+    return row, row
 
 
 def _takes_the_value(use: Use) -> bool:

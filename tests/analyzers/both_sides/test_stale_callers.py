@@ -203,3 +203,26 @@ def test_a_return_that_is_missed_is_told_with_who_misses_it(said: Any) -> None:
 )
 def test_a_function_that_ends_in_another_way_is_not_told(said: Any, new: str) -> None:
     assert said("def f(a):\n    a.go()\n    return a\n", new) == {}
+
+
+KEYS = "class Keys:\n    def issue(self, tenant, days=None):\n        return tenant, days\n"
+SCOPED = KEYS.replace("days=None", "scopes=None, days=None")
+
+
+def test_a_parameter_put_in_front_of_one_that_is_handed_by_position_is_reported(said: Any) -> None:
+    others = {"src/b.py": "from app import Keys\n\ndef start(keys: Keys):\n    return keys.issue('a', 30)\n"}
+
+    assert "src/b.py:4" in said(KEYS, SCOPED, others)["parameters-swapped"].message
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "from app import Keys\n\ndef start(keys: Keys):\n    return keys.issue('a', days=30)\n",
+        "from app import Keys\n\ndef start(keys: Keys, scopes):\n    return keys.issue('a', scopes)\n",
+        "from app import Keys\n\ndef start(keys: Keys):\n    keys = other()\n    return keys.issue('a', 30)\n",
+        "def start(keys):\n    return keys.issue('a', 30)\n",
+    ],
+)
+def test_a_call_that_names_its_arguments_or_may_mean_another_class_fits(said: Any, user: str) -> None:
+    assert said(KEYS, SCOPED, {"src/b.py": user}) == {}
