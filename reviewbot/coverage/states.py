@@ -23,6 +23,8 @@ from reviewbot.domain.contracts import (
     Reading,
 )
 
+_SHORT_SHA = 10
+
 READ: frozenset[CoverageState] = frozenset({"reviewed", "earlier"})
 """States of a file that was read to its end, now or at an earlier head."""
 
@@ -97,17 +99,18 @@ def _with_needs(change: ChangeSet, plan: Plan) -> Iterator[tuple[FileChange, Par
 
 def _coverage(known: _Evidence) -> FileCoverage:
     state, reasons = _state(known)
+    earlier = next((each.head for each in known.readings if each.head), "") if state in READ else ""
     return FileCoverage(
         path=known.file.path,
         state=state,
         need=known.planned.need,
-        reason="" if state in READ else "; ".join(dict.fromkeys(filter(None, reasons))),
+        reason="" if state == "reviewed" else "; ".join(dict.fromkeys(filter(None, reasons))),
         models=_names(reading.models for reading in known.readings),
         analyzers=_names(reading.analyzers for reading in known.readings),
         scans=_names(reading.scans for reading in known.readings),
         added=known.file.added,
         removed=known.file.removed,
-        earlier=next((each.head for each in known.readings if each.head), "") if state in READ else "",
+        earlier=earlier,
     )
 
 
@@ -129,7 +132,8 @@ def _state_by_readings(known: _Evidence) -> tuple[CoverageState, list[str]]:
     lacking = _lacking(known)
     if covers(reviews := _reviews(known), file):
         read: CoverageState = "earlier" if all(each.head for each in reviews) else "reviewed"
-        return ("partial", lacking) if lacking else (read, [])
+        heads = dict.fromkeys(f"by the review of {each.head[:_SHORT_SHA]}" for each in reviews if each.head)
+        return ("partial", lacking) if lacking else (read, list(heads))
     analyzed = known.with_models and covers([each for each in readings if each.analyzers], file)
     if analyzed and known.planned.need == "review":
         return "partial", [*lacking, NO_MODEL]

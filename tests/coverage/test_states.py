@@ -93,6 +93,16 @@ def test_a_failure_in_a_file_makes_it_partial_whoever_else_read_it(kind: str, a_
     assert (entry.state, entry.reason) == ("partial", "a part of its review failed")
 
 
+def test_what_an_earlier_head_read_is_said_with_that_head_and_is_no_reading_of_now(a_file: MakeFile) -> None:
+    before = read(models=("m",)).model_copy(update={"head": "e" * 40})
+    alone, both = state_of(a_file(), before), state_of(a_file(), before, read(models=("m",)))
+    failed = state_of(a_file(), before, gaps=(GAP,))
+
+    assert (alone.state, alone.earlier, alone.reason) == ("earlier", "e" * 40, f"by the review of {'e' * 10}")
+    assert (both.state, both.earlier, both.reason) == ("reviewed", "e" * 40, "")
+    assert (failed.state, failed.earlier) == ("partial", "")
+
+
 def test_a_failure_in_another_file_changes_nothing(a_file: MakeFile) -> None:
     assert state_of(a_file(), read(models=("m",)), gaps=(GAP.model_copy(update={"path": "b.py"}),)).state == "reviewed"
 

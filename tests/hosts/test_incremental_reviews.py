@@ -98,6 +98,7 @@ def test_what_was_not_pushed_stays_as_it_was_read_and_its_findings_stand(pushing
         "shop/prices.py": ("reviewed", ""),
         **{f"shop/{area}.py": ("earlier", first.value.pull.head_sha) for area in AREAS},
     }
+    assert entries["shop/credit.py"].reason == f"by the review of {first.value.pull.head_sha[:10]}"
     assert "1 of 7 files reviewed (6 reviewed at an earlier head)" in review.headline
     [stands] = review.findings
     assert (stands.path, stands.line, stands.severity) == (said.path, said.line, said.severity)
