@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 
 from reviewbot.domain.contracts import Escalation, Finding, Outcome, Plan, Review, Severity, WorkerResult
 from reviewbot.domain.contracts.base import Confidence, Contract, Worth
-from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.redact.mask import redact
 from reviewbot.review.model_calibration import ModelId, PromptHash, Role
 

@@ -25,7 +25,7 @@ from reviewbot.domain.contracts import (
     Withheld,
     WorkerResult,
 )
-from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.evaluate.rows import finding_row, plan_fields, review_fields, worker_fields
 from tests.make import MakeFinding
 from tests.reading_cases import read

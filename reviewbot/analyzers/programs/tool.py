@@ -21,7 +21,7 @@ from reviewbot.analyzers.core.texts import whole_file
 from reviewbot.analyzers.programs.program import ProgramTool, Said, version_of
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, ToolRun
-from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread, stoppable
 

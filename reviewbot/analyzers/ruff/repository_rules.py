@@ -30,7 +30,7 @@ from reviewbot.analyzers.ruff.rule_selection import SELECTOR, RuleSelection, pre
 from reviewbot.analyzers.ruff.run import Report, RuffAnswer, RuffRunner
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
-from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot, ToolReport
 from reviewbot.tables import words_in
 from reviewbot.threads import in_thread

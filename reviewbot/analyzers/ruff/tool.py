@@ -16,7 +16,7 @@ from reviewbot.analyzers.ruff.fixes import replacement_of
 from reviewbot.analyzers.ruff.run import SYNTAX, Report, RuffAnswer, RuffRunner
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
-from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count

@@ -40,6 +40,21 @@ from reviewbot.domain.contracts.change import (
     Theme,
 )
 from reviewbot.domain.contracts.coverage import CoverageCount, FileCoverage, PlannedFile, Reading, Span
+from reviewbot.domain.contracts.results import (
+    MODEL_SOURCE,
+    Candidate,
+    Dropped,
+    Escalation,
+    Failure,
+    Finding,
+    Gap,
+    Metadata,
+    Outcome,
+    Proof,
+    ToolRun,
+    Usage,
+    WorkerResult,
+)
 from reviewbot.domain.contracts.review import (
     Conflict,
     HumanItem,
@@ -51,25 +66,12 @@ from reviewbot.domain.contracts.review import (
 )
 from reviewbot.domain.contracts.suppression import SECRET, Suppression, is_grave
 from reviewbot.domain.contracts.work import (
-    MODEL_SOURCE,
-    Candidate,
     CardBudget,
     Constraints,
-    Dropped,
-    Escalation,
-    Failure,
-    Finding,
-    Gap,
-    Metadata,
-    Outcome,
     Part,
     Payload,
     Plan,
-    Proof,
     ReviewTask,
     SkippedWorkers,
-    ToolRun,
-    Usage,
     WorkerCard,
-    WorkerResult,
 )

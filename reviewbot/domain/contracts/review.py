@@ -10,8 +10,9 @@ from pydantic import Field
 from reviewbot.domain.contracts.base import SCHEMA_VERSION, Contract, Count, Effort, LineNumber, Verdict
 from reviewbot.domain.contracts.change import Theme
 from reviewbot.domain.contracts.coverage import FileCoverage
+from reviewbot.domain.contracts.results import Finding, Gap, Usage
 from reviewbot.domain.contracts.suppression import Suppression
-from reviewbot.domain.contracts.work import Finding, Gap, SkippedWorkers, Usage
+from reviewbot.domain.contracts.work import SkippedWorkers
 
 
 class Withheld(Contract):

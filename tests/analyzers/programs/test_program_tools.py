@@ -17,7 +17,7 @@ from reviewbot.analyzers.programs.answers import shellcheck
 from reviewbot.analyzers.programs.rows import PROGRAMS
 from reviewbot.analyzers.programs.tool import MAX_REPORT_ROWS, ProgramAnalyzer
 from reviewbot.diff.language import language_of
-from reviewbot.domain.contracts.work import NOT_RUN
+from reviewbot.domain.contracts.results import NOT_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
