@@ -14,7 +14,7 @@ HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 # Compiled tests are kept: without them each worker of pytest rewrites the assertions of all files again, for 9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes drill browser bench second calibrate trees symbols estimate limits quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes drill browser bench second pushes calibrate trees symbols estimate limits quality perf lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -112,6 +112,9 @@ browser: $(VENV)/dev  ## /setup, the pages and the HTML report in a real browser
 	$(BIN)/python -m tests.browser_setup
 	$(BIN)/python -m tests.browser_report
 	$(BIN)/python -m tests.browser_pages
+
+pushes: $(VENV)/dev  ## long: thirty pull requests with 150 pushes and a fake model: repeats, threads left open, tokens; into docs/performance.md
+	$(BIN)/python -m benchmarks.pushes --write docs/performance.md
 
 perf: $(VENV)/dev  ## long: wall, tokens and memory of reviews with a fake model, into docs/performance.md
 	$(BIN)/python benchmarks/performance.py --measure $(SHARED)/perf/measure.py --write docs/performance.md
