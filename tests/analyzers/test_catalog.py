@@ -121,3 +121,14 @@ def test_the_new_side_has_the_lines_of_each_hunk_that_adds_something(
         (ChangedLine(2003, "f", added=True),),
     )
     assert [line.number for line in added_lines(file)] == [4, 2003]
+
+
+NINE = ("python", "typescript", "javascript", "go", "java", "kotlin", "ruby", "rust", "csharp", "php")
+
+
+def test_the_languages_that_something_understands_are_named_by_a_tool_that_reads_them() -> None:
+    reading = [tool for name, tool in all_tools().items() if name != "diff-semantics" and tool.languages is not None]
+    understood = {language for tool in reading for language in tool.languages or ()}
+
+    assert understood.issuperset(NINE)
+    assert understood.isdisjoint({"swift", "scala", "dart", "perl", "lua", "c", "cpp", "text"})

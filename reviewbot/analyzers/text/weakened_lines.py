@@ -220,7 +220,9 @@ def _called(text: str) -> set[str]:
 
 def _rule_of_escape(sides: _File, name: str, added: Row) -> str:
     """By what is known of the place: on a page whose text is put together beside it, or anywhere."""
-    near = [row.text for row in sides.rows if row.new is not None and abs(row.new - (added.new or 0)) <= _NEAR]
+    # Around a line of PHP the page stands as it is: only its own line says where the value goes.
+    reach = 0 if sides.language == "php" else _NEAR
+    near = [row.text for row in sides.rows if row.new is not None and abs(row.new - (added.new or 0)) <= reach]
     many = sum(any(find_calls(row.text, _escapes(sides.language))) for row in sides.removed_rows) > _MANY
     page = re.search(r"(?i)url|uri|sanitiz|like|file|path|shell|sql", name) is None
     marked = _MARKUP_TEXT.search("\n".join(near)) is not None

@@ -91,7 +91,8 @@ def _line(hint: Hint) -> str:
     rule = f"{found.source} {found.rule}".strip()
     message = " ".join(_NUMBERED.sub(_unnumbered, found.message).split())[:MAX_MESSAGE]
     quote = "\n".join(f"    {line}" for line in found.quote[:MAX_QUOTE].split("\n"))
-    return f"{hint.handle} [{rule}, {found.category}] in {found.path}: {message}\n{quote}"
+    where = "in" if found.side == "new" else "removed from"
+    return f"{hint.handle} [{rule}, {found.category}] {where} {found.path}: {message}\n{quote}"
 
 
 def _unnumbered(found: re.Match[str]) -> str:

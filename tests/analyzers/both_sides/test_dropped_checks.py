@@ -17,6 +17,7 @@ from reviewbot.diff.anchor import anchor
 from reviewbot.diff.language import language_of
 from reviewbot.diff.rows import code_of
 from reviewbot.domain.contracts import Candidate, FileChange, Hunk, Payload
+from reviewbot.llm.prompts.analyzer_hints import hints_of, render_hints
 from reviewbot.review.calibration import Calibration
 from tests.snapshots import InMemorySnapshot
 
@@ -136,6 +137,35 @@ SPRING = """class Posts {
   }
 }
 """
+CSHARP = """class Posts {
+    public void Delete(long id) {
+        var post = repo.Load(id);
+        if (!user.CanDelete(post)) {
+            throw new ForbiddenException();
+        }
+        repo.Delete(post);
+    }
+}
+"""
+PHP = """<?php
+class Posts {
+    public function delete($id) {
+        $post = $this->repo->load($id);
+        $this->authorize('delete', $post);
+        $this->repo->delete($post);
+        return redirect('/');
+    }
+}
+"""
+RUST = """impl Posts {
+    fn delete(&self, id: u64) -> Result<(), Error> {
+        let post = self.repo.load(id)?;
+        self.check_permission(&post)?;
+        self.repo.delete(post);
+        Ok(())
+    }
+}
+"""
 
 
 @pytest.mark.parametrize(
@@ -145,6 +175,9 @@ SPRING = """class Posts {
         ("api/posts.go", HANDLER, slice(4, 8), "access-guard-dropped"),
         ("src/Posts.java", SPRING, slice(1, 2), "access-annotation-dropped"),
         ("src/Posts.java", SPRING, slice(9, 10), "access-check-dropped"),
+        ("src/Posts.cs", CSHARP, slice(3, 6), "access-guard-dropped"),
+        ("src/Posts.php", PHP, slice(4, 5), "access-check-dropped"),
+        ("src/posts.rs", RUST, slice(3, 4), "access-check-dropped"),
     ],
 )
 def test_each_language_has_its_words(path: str, base: str, gone: slice, rule: str) -> None:
@@ -174,3 +207,32 @@ def test_a_text_that_is_deep_is_a_gap_and_no_error() -> None:
 
     assert report.gap is not None
     assert report.gap.reason == "timeout"
+
+
+def test_what_was_removed_alone_is_no_reading_of_what_is_there() -> None:
+    snapshot = InMemorySnapshot({"a.rb": GONE}, {"a.rb": RUBY}, searchable=True)
+
+    report = asyncio.run(TOOL.run(changed_file([change_of(RUBY, GONE, "a.rb")], snapshot), snapshot))
+
+    assert (len(report.candidates), report.run.parsed) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "gone"),
+    [
+        ("src/posts.ts", EXPRESS, slice(2, 5)),
+        ("api/posts.go", HANDLER, slice(4, 8)),
+        ("src/Posts.java", SPRING, slice(9, 10)),
+        ("src/Posts.cs", CSHARP, slice(3, 6)),
+        ("src/Posts.php", PHP, slice(4, 5)),
+        ("src/posts.rs", RUST, slice(3, 4)),
+        ("app/posts.rb", RUBY, slice(3, 4)),
+    ],
+)
+def test_a_reader_gets_what_was_removed_as_a_hint_in_each_language(path: str, base: str, gone: slice) -> None:
+    lines = base.split("\n")
+    del lines[gone]
+
+    hints = render_hints(hints_of(said(base, "\n".join(lines), path)))
+
+    assert re.match(rf"h1 \[diff-semantics access-\w+-dropped, authorization\] removed from {path}: ", hints)
