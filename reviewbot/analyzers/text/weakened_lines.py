@@ -68,7 +68,7 @@ _PIPE_RAW = re.compile(r"\{\{-?\s?(.{1,200}?)\s?\|\s?(?:safe|raw)\s?-?\}\}")
 _LOOKUP = re.compile(
     r"(?i)\b(?:where|find\w*|first\w*|get\w*|filter\w*|exists\w*|update\w*|delete\w*|select\w*|query\w*|from)\b"
 )
-_BY_ID = re.compile(r"(?i)['\"(\[{,. ](?:id|ids|_id|uuid|pk|slug|token|public_id)['\"]?(?::|=)")
+_BY_ID = re.compile(r"(?i)['\"(\[{,. ](?:id|ids|_id|uuid|pk|slug|token|public_id)['\"]?\s?(?::|=)")
 _SETTERS = (("textContent", "innerHTML"), ("innerText", "innerHTML"), (".text(", ".html("), ("v-text", "v-html"))
 
 
@@ -387,9 +387,10 @@ def _anchors_lost(sides: _File, block: Block, removed: Row) -> Iterator[Loss]:
 def _owner_lost(sides: _File, block: Block, removed: Row) -> Iterator[Loss]:
     """Yield a look-up that was bound to an owner beside an id, and is bound to the id alone now."""
     for match in _owned().finditer(removed.text):
-        bare = _plain(removed.text[: match.start()] + removed.text[match.end() :])
-        if not _LOOKUP.search(bare) or not _BY_ID.search(bare):
+        rest = removed.text[: match.start()] + removed.text[match.end() :]
+        if not _LOOKUP.search(rest) or not _BY_ID.search(rest):
             continue
+        bare = _plain(rest)
         upto = _plain(removed.text[: match.start()])
         for added in block.added:
             # In the text of a statement the argument for the mark goes as well.
