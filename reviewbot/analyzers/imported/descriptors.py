@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
@@ -17,6 +18,9 @@ from reviewbot.diff.parser.file_names import to_bytes
 
 _MAX_NUMBER = 2**31 - 1
 """No file has more lines, no list more entries."""
+
+MAX_TEXT = 4_096
+"""Characters of a text that are read, as many as a name on Linux has bytes. Each result reads those of its rule."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):")
 """At least two letters: one letter is a drive."""
@@ -35,8 +39,8 @@ def a_list(value: object) -> list[Any]:
 
 
 def a_text(value: object) -> str:
-    """The value where it is a text, without halves of characters, which no other part of us takes; empty else."""
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
+    """The start of the value where it is a text, without halves of characters, which nothing else takes; empty else."""
+    return value[:MAX_TEXT].encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def a_number(value: object) -> int | None:
@@ -169,7 +173,13 @@ def facts_of(result: dict[str, Any], rule: dict[str, Any]) -> Facts:
     words = [*tags, *_weaknesses(result, rule, bags)]
     numbers = (int(match[1]) for word in words for match in _CWE.finditer(word))
     scores = (_score(bag.get("security-severity")) for bag in bags)
-    return Facts(frozenset(tag.lower() for tag in tags), next(numbers, None), next(filter(None, scores), 0.0))
+    return Facts(_lowered(tuple(tags)), next(numbers, None), next(filter(None, scores), 0.0))
+
+
+@lru_cache(maxsize=512)
+def _lowered(tags: tuple[str, ...]) -> frozenset[str]:
+    """The results of one rule share its tags: thousands of copies would fill the memory."""
+    return frozenset(map(str.lower, tags))
 
 
 def _weaknesses(result: dict[str, Any], rule: dict[str, Any], bags: list[dict[str, Any]]) -> Iterator[str]:

@@ -19,6 +19,9 @@ from reviewbot.domain.errors import InputError
 MAX_MATCHERS = 50
 """Of all files together: each one reads every line of every log."""
 _MAX_PATTERNS = 10
+MAX_BREAKS = 2_000_000
+"""Of the lines of one log; a CRLF counts twice. Each line is an object, and each matcher reads it."""
+_BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _MAX_LINE = 4_000
 _MAX_LINE_DIGITS = 9
 _COMMANDS = "workflow commands"
@@ -53,8 +56,13 @@ def read_matchers(name: str, given: object) -> list[Matcher]:
     return [_matcher(name, a_dict(each)) for each in a_list(given)[:MAX_MATCHERS]]
 
 
-def read_plain_log(text: str, matchers: Sequence[Matcher]) -> list[ToolRun]:
-    """The runs that stand in a log: one for each matcher that finds a problem, and one for workflow commands."""
+def read_plain_log(name: str, text: str, matchers: Sequence[Matcher]) -> list[ToolRun]:
+    """The runs that stand in a log: one for each matcher that finds a problem, and one for workflow commands.
+
+    Raises InputError where it has too many lines.
+    """
+    if sum(map(text.count, _BREAKS)) > MAX_BREAKS:
+        raise InputError(f"{name!r} has more than {MAX_BREAKS:,} lines; give the part of the log that has the problems")
     lines = [_NOISE.sub("", line)[:_MAX_LINE] for line in text.splitlines()]
     runs = [collect_run(each.owner, _problems(each, lines), _result) for each in matchers]
     commands = collect_run(_COMMANDS, filter(None, map(_command, lines)), _result)

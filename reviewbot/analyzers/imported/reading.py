@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from reviewbot.analyzers.imported.checkstyle import read_checkstyle
 from reviewbot.analyzers.imported.diagnostics import read_diagnostics, read_rdjson
 from reviewbot.analyzers.imported.matchers import MAX_MATCHERS, Matcher, read_matchers, read_plain_log
-from reviewbot.analyzers.imported.results import MAX_BYTES, ToolRun
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RUNS, ToolRun
 from reviewbot.analyzers.imported.sarif import HOW, read_log
 from reviewbot.domain.errors import InputError
 
@@ -31,7 +31,13 @@ def read_results(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ToolRun]
             matchers += read_matchers(name, value["problemMatcher"])
     if len(matchers) > MAX_MATCHERS:
         raise InputError(f"there are more than {MAX_MATCHERS} problem matchers; give those that the logs need")
-    return [(name, run) for name, value in parsed for run in _runs(name, value, matchers)]
+    found: list[tuple[str, ToolRun]] = []
+    for name, value in parsed:
+        runs = _runs(name, value, matchers)
+        if len(runs) > MAX_RUNS:
+            raise InputError(f"{name!r} has more than {MAX_RUNS} runs; give logs of fewer runs, or of fewer programs")
+        found += ((name, run) for run in runs)
+    return found
 
 
 def _parse(name: str, data: bytes) -> object:
@@ -66,7 +72,7 @@ def _runs(name: str, value: object, matchers: Sequence[Matcher]) -> list[ToolRun
     if isinstance(value, bytes):
         return read_checkstyle(name, value)
     if isinstance(value, str):
-        runs = read_plain_log(value, matchers)
+        runs = read_plain_log(name, value, matchers)
         if not runs and not matchers:
             raise InputError(f"{name!r} is a plain log without workflow commands; {HOW}")
         return runs

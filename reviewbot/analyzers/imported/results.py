@@ -13,6 +13,12 @@ MAX_BYTES = 32 * 1024 * 1024
 MAX_RESULTS = 25_000
 """Of one run, as GitHub takes them. What is behind them is counted."""
 
+MAX_LOG_RESULTS = 2 * MAX_RESULTS
+"""Of all runs of one SARIF log: what many results share stands once in the log, and with each of them in memory."""
+
+MAX_RUNS = 100
+"""Of one file; GitHub takes 20. Each gets a note, so a file of thousands is refused."""
+
 Omission = Literal["suppressed", "no problem", "without a line", "too many"]
 
 LEVELS = {
@@ -56,12 +62,14 @@ def to_level(severity: str) -> str:
     return LEVELS.get(severity.strip().lower(), "warning")
 
 
-def collect_run(tool: str, given: Iterable[Any], read: Callable[[Any], Result | Omission]) -> ToolRun:
-    """The run of a program: each of the given values read, those behind `MAX_RESULTS` counted."""
+def collect_run(
+    tool: str, given: Iterable[Any], read: Callable[[Any], Result | Omission], most: int = MAX_RESULTS
+) -> ToolRun:
+    """The run of a program: each of the given values read, those behind the first `most` counted."""
     results: list[Result] = []
     omitted: Counter[Omission] = Counter()
     for at, each in enumerate(given):
-        found = read(each) if at < MAX_RESULTS else "too many"
+        found = read(each) if at < most else "too many"
         if isinstance(found, Result):
             results.append(found)
         else:

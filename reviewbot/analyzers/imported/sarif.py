@@ -11,12 +11,26 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from reviewbot.analyzers.imported.descriptors import Descriptors, a_dict, a_list, a_number, a_text, an_entry, facts_of
-from reviewbot.analyzers.imported.results import Omission, Result, ToolRun, collect_run
+from reviewbot.analyzers.imported.descriptors import (
+    MAX_TEXT,
+    Descriptors,
+    a_dict,
+    a_list,
+    a_number,
+    a_text,
+    an_entry,
+    facts_of,
+)
+from reviewbot.analyzers.imported.results import (
+    MAX_LOG_RESULTS,
+    MAX_RESULTS,
+    MAX_RUNS,
+    Omission,
+    Result,
+    ToolRun,
+    collect_run,
+)
 from reviewbot.domain.errors import InputError
-
-MAX_RUNS = 100
-"""Of one log; GitHub takes 20. Each gets a note, so a log of thousands is refused."""
 
 _NO_PROBLEMS = frozenset({"pass", "notApplicable", "informational"})
 _LEVELS = frozenset({"none", "note", "warning", "error"})
@@ -39,16 +53,20 @@ def read_log(name: str, log: dict[str, Any]) -> list[ToolRun]:
     version = a_text(log.get("version"))
     if version and not version.startswith("2."):
         raise InputError(f"{name!r} is SARIF {version[:20]!r}; {HOW}")
-    if len(log["runs"]) > MAX_RUNS:
-        raise InputError(f"{name!r} has more than {MAX_RUNS} runs; give SARIF logs of fewer runs")
-    return [_run(a_dict(run)) for run in log["runs"]]
+    runs: list[ToolRun] = []
+    room = MAX_LOG_RESULTS
+    for run in log["runs"][: MAX_RUNS + 1]:
+        runs.append(_run(a_dict(run), min(room, MAX_RESULTS)))
+        room -= len(runs[-1].results)
+    return runs
 
 
-def _run(run: dict[str, Any]) -> ToolRun:
+def _run(run: dict[str, Any], most: int) -> ToolRun:
     tool = a_dict(run.get("tool"))
     name = a_text(a_dict(tool.get("driver")).get("name")).strip() or "unnamed"
     descriptors = Descriptors(tool)
-    run_read = collect_run(name, a_list(run.get("results")), lambda each: _result(a_dict(each), descriptors, run))
+    results = a_list(run.get("results"))
+    run_read = collect_run(name, results, lambda each: _result(a_dict(each), descriptors, run), most)
     return replace(run_read, failed=_is_failed(run))
 
 
@@ -106,7 +124,7 @@ def _uri(location: dict[str, Any], run: dict[str, Any]) -> str:
             break
         location = a_dict(bases[base])
         above = a_text(location.get("uri"))
-        uri = f"{above}{'' if above.endswith('/') or not above else '/'}{uri}"
+        uri = f"{above}{'' if above.endswith('/') or not above else '/'}{uri}"[:MAX_TEXT]
     return uri
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewbot.analyzers.imported.matchers import MAX_BREAKS
 from reviewbot.analyzers.imported.reading import read_results
-from reviewbot.analyzers.imported.results import MAX_RESULTS, Result, ToolRun
+from reviewbot.analyzers.imported.results import MAX_RESULTS, MAX_RUNS, Result, ToolRun
 from reviewbot.domain.errors import InputError
 from tests.analyzers.imported.logs import read_log
 
@@ -177,6 +178,28 @@ def test_checkstyle_keeps_no_more_results_than_are_read_and_counts_the_rest() ->
     (run,) = read_log("x.xml", checkstyle(many))
 
     assert (len(run.results), run.omitted) == (MAX_RESULTS, {"too many": 2})
+
+
+@pytest.mark.parametrize("number", [MAX_RUNS, MAX_RUNS + 1])
+def test_results_of_very_many_programs_are_refused(number: int) -> None:
+    programs = [f"program{at}" for at in range(number)]
+    lines = "\n".join(json.dumps(diagnostic(source={"name": name})) for name in programs)
+    errors = (f'<error line="1" message="m" source="{name}.x"/>' for name in programs)
+
+    for data in (lines.encode(), checkstyle(*errors)):
+        if number <= MAX_RUNS:
+            assert len(read_log("x", data)) == number
+        else:
+            with pytest.raises(InputError, match="'x' has more than 100 runs"):
+                read_log("x", data)
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\x1e", "\u2028"])
+def test_a_log_of_very_many_lines_is_refused(line_break: str) -> None:
+    log = "::error file=a.js,line=3::x\n" + line_break * MAX_BREAKS
+
+    with pytest.raises(InputError, match=r"'ci\.log' has more than 2,000,000 lines"):
+        read_log("ci.log", log.encode())
 
 
 def test_a_problem_matcher_of_several_lines_reads_its_log() -> None:

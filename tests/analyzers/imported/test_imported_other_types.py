@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RESULTS, Result, ToolRun
-from reviewbot.analyzers.imported.sarif import MAX_RUNS
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_LOG_RESULTS, MAX_RESULTS, MAX_RUNS, Result, ToolRun
 from reviewbot.domain.errors import InputError
 from tests.analyzers.imported.logs import read_log
 
@@ -194,6 +193,28 @@ def test_of_very_many_tags_and_of_a_long_one_only_the_start_is_kept(
 
     assert run.results[0].tags == frozenset({*many[:99], "x" * 200})
     assert run.results[0].cwe is None
+
+
+def test_what_results_share_does_not_grow_with_their_number(log_of: MakeLog, run_of: Make, result_of: Make) -> None:
+    long = "x" * 1_000_000
+    based, ruled = result_of(), result_of()
+    based["locations"][0]["physicalLocation"]["artifactLocation"] = {"uri": "app.py", "uriBaseId": "B"}
+    del ruled["ruleId"]
+    rule = {"id": long, "properties": {"tags": [f"t{number}" for number in range(100)]}}
+    many = run_of(*[based] * 200, *[{**ruled, "ruleIndex": 0}] * 200, rules=[rule])
+
+    (run,) = read_log("x", log_of(many | {"originalUriBaseIds": {"B": {"uri": long}}}))
+
+    assert len(run.results) == 400
+    assert sum(len(found.uri) + len(found.rule) for found in run.results) < 2_500_000
+    assert len({id(found.tags) for found in run.results}) == 2
+
+
+def test_runs_share_the_room_for_results_of_a_log(log_of: MakeLog, run_of: Make, result_of: Make) -> None:
+    runs = read_log("x", log_of(*[run_of(*[result_of()] * MAX_RESULTS)] * 3))
+
+    assert sum(len(run.results) for run in runs) == MAX_LOG_RESULTS
+    assert runs[-1].omitted == {"too many": MAX_RESULTS}
 
 
 def test_a_log_that_just_fits_is_read() -> None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RESULTS, Result
-from reviewbot.analyzers.imported.sarif import MAX_RUNS
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RESULTS, MAX_RUNS, Result
 from reviewbot.domain.errors import InputError
 from tests.analyzers.imported.logs import read_log
 
@@ -308,7 +307,7 @@ def test_what_is_no_log_is_refused_in_one_line_that_names_the_file(data: bytes, 
 def test_a_log_of_very_many_runs_is_refused() -> None:
     data = json.dumps({"runs": [{}] * (MAX_RUNS + 1)}).encode()
 
-    with pytest.raises(InputError, match="'x' has more than 100 runs; give SARIF logs of fewer runs"):
+    with pytest.raises(InputError, match="'x' has more than 100 runs; give logs of fewer runs"):
         read_log("x", data)
 
 
