@@ -62,7 +62,10 @@ def test_a_prompt_names_place_defect_code_proof_fix_and_acceptance(make_finding:
 def test_a_finding_of_a_model_is_accepted_with_a_test_and_one_of_a_program_when_it_is_gone(
     make_finding: Callable[..., Finding],
 ) -> None:
-    again = "`reviewbot review` on the change no longer reports S608 for app/db.py:41, and all tests pass"
+    again = (
+        "`reviewbot review` on the whole change, with the fix in it, no longer reports S608 for this code in "
+        "app/db.py, at whatever line, and all tests pass"
+    )
 
     assert acceptance_of(make_finding()) == again
     assert acceptance_of(make_finding(cause="race")) == (

@@ -55,6 +55,7 @@ def rule_candidate(
         "line": line.number,
         "end_line": line.number,
         "trigger": rule.trigger,
+        "suggestion": rule.fix,
         "cwe": rule.cwe,
     }
     fields.update(others)

@@ -81,7 +81,7 @@ class PatternTool:
 
     def _candidate(self, path: str, piece: _Piece, hit: Hit, rule: Rule, line: ChangedLine) -> Candidate:
         token, at = " ".join(hit.text.split())[:MAX_TOKEN], piece.first + hit.row - 1
-        return rule_candidate(rule, path, line, whole=piece.text.whole, suggestion=rule.fix, token=token, at=at)
+        return rule_candidate(rule, path, line, whole=piece.text.whole, token=token, at=at)
 
     def _missed(self, path: str, pieces: Sequence[_Piece]) -> Gap | None:
         if any(piece.matches.stopped for piece in pieces):

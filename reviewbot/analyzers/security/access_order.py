@@ -29,21 +29,22 @@ def late_checks(code: CodeIndex) -> Iterator[Found]:
 
 
 def _late(function: Function) -> Iterator[Found]:
-    changed: set[str] = set()
+    changed: dict[str, str] = {}
     stored: set[str] = set()
     handed_out = False
     for node in function.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = dotted_name(node.value.func) if isinstance(node.value, ast.Call) else ""
-            (changed.add if _EFFECT.fullmatch(name.rpartition(".")[2]) else changed.discard)(node.targets[0].id)
+            changed[node.targets[0].id] = name if _EFFECT.fullmatch(name.rpartition(".")[2]) else ""
             (stored.add if _STORE.search(name) else stored.discard)(node.targets[0].id)
         elif isinstance(node, ast.If):
             handed_out = handed_out or _returned(node) in stored
         call = node.value if isinstance(node, ast.Expr) else None
         if not isinstance(call, ast.Call) or not _CHECK.fullmatch(dotted_name(call.func).rpartition(".")[2]):
             continue
-        if any(isinstance(each, ast.Name) and each.id in changed for each in call.args):
-            yield at("access-check-after-effect", call)
+        effects = [changed[each.id] for each in call.args if isinstance(each, ast.Name) and changed.get(each.id)]
+        if effects:
+            yield at("access-check-after-effect", call, f"Who may do this is checked only after `{effects[0]}` did it.")
         elif handed_out:
             yield at("access-check-after-answer", call)
         return

@@ -107,7 +107,7 @@ class WeakenedLines(LineScan):
             if rule.speaks_on(loss.added.text, in_tests=is_test(file.path)):
                 line = ChangedLine(loss.added.new or 0, loss.added.text, added=True)
                 message = rule.message.replace("{}", _short(loss.what))
-                yield rule_candidate(rule, file.path, line, message, suggestion=rule.fix)
+                yield rule_candidate(rule, file.path, line, message)
 
 
 def losses(file: ChangedFile) -> Iterator[Loss]:

@@ -68,9 +68,11 @@ def _record(status: str, finding: Finding, fingerprints: Mapping[Finding, str]) 
 
 def acceptance_of(finding: Finding) -> str:
     """How to tell that a finding is mended."""
-    where = f"{short_label(finding.path)}:{finding.line}"
-    shown = one_line(finding.rule or finding.category)
-    again = f"`reviewbot review` on the change no longer reports {shown} for {where}, and all tests pass"
+    where, shown = short_label(finding.path), one_line(finding.rule or finding.category)
+    again = (
+        f"`reviewbot review` on the whole change, with the fix in it, no longer reports {shown} for this code in "
+        f"{where}, at whatever line, and all tests pass"
+    )
     if finding.cause is None:
         return again
     return f"a test that shows the impact fails before the fix and passes after it; {again}"

@@ -47,6 +47,7 @@ def test_a_rule_speaks_of_the_wrong_code_alone(
     right = findings(file_of(pair["right"], path=path), snapshot_of(pair["right"]))
 
     assert [found.line for found in wrong if found.rule == pair["rule"]] == expected
+    assert {found.suggestion for found in wrong if found.rule == pair["rule"]} == {TABLE.rules[pair["rule"]].fix}
     assert [found.rule for found in right if found.rule == pair["rule"] or found.confidence >= 80] == []
 
 
