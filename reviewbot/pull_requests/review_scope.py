@@ -27,6 +27,8 @@ MAX_PUSHED = 1_000
 """Lines of a push around which definitions are looked up; with more of them, there is little that is not new."""
 
 _SHORT_SHA = 10
+_WHOLE = frozenset({"read", "binary"})
+"""States of a file of a push whose changed lines are all known, or that is read as a whole."""
 
 
 class Known(NamedTuple):
@@ -51,6 +53,8 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
         return _in_full(f"what was pushed since {name} could not be read: {error}")
     if push is None:
         return _in_full(f"{name}, which was reviewed, is not in the history of this head (a forced push)")
+    if any(each.state not in _WHOLE for each in push.change.parsed):
+        return _in_full(f"a part of what was pushed since {name} could not be read")
     pushed = sum(len(touched_lines(file.hunks)) for file in push.change.files)
     if pushed > MAX_PUSHED:
         return _in_full(f"{pushed:,} lines were pushed since {name}")

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.parser.file_names import to_bytes
+from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import DiffError, HostError, HostMissingError
 from reviewbot.hosts.base import PullRequest, Push
 from reviewbot.hosts.github.change import DIFF
@@ -20,6 +21,9 @@ from reviewbot.hosts.github.pull import check_repository, check_sha
 
 MAX_COMMITS = 100
 """Of a push that are listed: one page."""
+
+MAX_COMPARED = 300
+"""Files that GitHub compares: of a comparison of as many it is not known whether there are more."""
 
 _FORWARD = frozenset({"ahead", "identical"})
 
@@ -31,8 +35,9 @@ def read_push(client: GithubClient, pull: PullRequest, earlier: str) -> Push | N
         data = client.request("GET", place, query={"per_page": MAX_COMMITS, "page": 1}).data
         if not isinstance(data, dict) or data.get("status") not in _FORWARD:
             return None
-        diff = client.request("GET", place, accept=DIFF).data
-        return Push(_first_parents(data.get("commits"), earlier, pull.head_sha), parse_diff(diff))
+        change = parse_diff(client.request("GET", place, accept=DIFF).data)
+        _check_files(data.get("files"), change)
+        return Push(_first_parents(data.get("commits"), earlier, pull.head_sha), change)
     except HostMissingError:
         return None
     except DiffError as error:
@@ -53,6 +58,13 @@ def read_text(client: GithubClient, pull: PullRequest, commit: str, path: str) -
     if data.get("encoding") != "base64":
         raise HostError(f"GitHub gives no text of {path[:100]!r}: it is too large")
     return decode_text(data.get("content"))
+
+
+def _check_files(listed: JSON, change: ChangeSet) -> None:
+    """Raise HostError where the diff may lack a file: what a push does not name counts as read at the earlier head."""
+    number = len(listed) if isinstance(listed, list) else MAX_COMPARED
+    if not len(change.files) >= number < MAX_COMPARED:
+        raise HostError(f"GitHub compares {number} files, and its diff shows {len(change.files)}")
 
 
 def _first_parents(rows: JSON, earlier: str, head: str) -> tuple[str, ...]:
