@@ -79,13 +79,13 @@ def fit_feedback(labels: Sequence[Label]) -> FeedbackTable:
     """What labels say, ready to be applied to findings."""
     judged = [(label, verdict_of(label)) for label in labels[:MAX_LABELS]]
     claims: dict[str, list[LabelledClaim]] = defaultdict(list)
-    rules: dict[tuple[str, str, bool], list[Verdict]] = defaultdict(list)
+    rules: dict[tuple[str, str, bool], list[tuple[str, Verdict]]] = defaultdict(list)
     for label, verdict in judged:
+        change = f"{label.repository}:{label.pull}"
         if label.by_model and verdict.right is not None and label.stated is not None and label.source:
-            change = f"{label.repository}:{label.pull}"
             claims[label.source].append(LabelledClaim(change, label.stated, verdict.right, verdict.weight))
         if name := label.kind if label.by_model else label.rule:
-            rules[label.worker, name, label.by_model].append(verdict)
+            rules[label.worker, name, label.by_model].append((change, verdict))
     fits = (_fit(model, claims[model]) for model in sorted(claims))
     return FeedbackTable(
         models=tuple(each for each in fits if each is not None),
@@ -138,7 +138,13 @@ def _fit(model: str, claims: Sequence[LabelledClaim]) -> ModelFit | None:
     return ModelFit(model=model, points=fit_table(claims) if helps else (), verdicts=len(claims), changes=len(changes))
 
 
-def _rule(key: tuple[str, str, bool], verdicts: Sequence[Verdict]) -> RuleFeedback:
+def _rule(key: tuple[str, str, bool], found: Sequence[tuple[str, Verdict]]) -> RuleFeedback:
+    """What is known of a rule. What few pull requests say counts nothing: their authors would decide for all."""
+    verdicts = [verdict for _, verdict in found]
+    if len({change for change, verdict in found if verdict.right is not None}) < MIN_CHANGES:
+        verdicts = [each._replace(right=None) for each in verdicts]
+    if len({change for change, verdict in found if verdict.acted is not None}) < MIN_CHANGES:
+        verdicts = [each._replace(acted=None) for each in verdicts]
     rate = _rate("rule", key[1], verdicts)
     return RuleFeedback(
         worker=key[0],

@@ -108,12 +108,33 @@ def test_rates_stand_by_worker_rule_kind_model_and_band() -> None:
 
 
 def test_a_rule_that_most_merges_left_alone_is_known_as_ignored() -> None:
-    left = [a_label(n, by_model=False, rule="S1", kind="", state="open") for n in range(17)]
-    table = fit_feedback([*left, *(a_label(n, by_model=False, rule="S1", kind="") for n in range(17, 20))])
+    ours: dict[str, Any] = {"by_model": False, "rule": "S1", "kind": ""}
+    left = [a_label(n, pull=str(n % 5), state="open", **ours) for n in range(17)]
+    table = fit_feedback([*left, *(a_label(n, **ours) for n in range(17, 20))])
 
     [row] = table.rules
-    assert (row.acted, row.ignored, row.right, row.by_model) == (3, 17, 3.0, False)
+    assert (row.acted, row.ignored, row.by_model) == (3, 17, False)
     assert row.acted_bound == 37
+
+
+@pytest.mark.parametrize(("pulls", "counts"), [(1, False), (4, False), (5, True)])
+@pytest.mark.parametrize("by_model", [False, True])
+def test_the_author_of_a_few_pull_requests_sinks_no_rule(
+    pulls: int, a_finding: Callable[..., Finding], *, counts: bool, by_model: bool
+) -> None:
+    finding = a_finding(
+        sources=("model:model-x" if by_model else "ruff",), rule="" if by_model else "S608", cause="injection",
+        type="security", severity="warning", confidence=90,
+    )  # fmt: skip
+    fields: dict[str, Any] = {"worker": "security", "by_model": by_model, "rule": finding.rule, "kind": "injection"}
+    disliked = [a_label(n, pull=str(n % pulls), state="open", down=1, stated=90, **fields) for n in range(60)]
+    others = [a_label(60 + n, pull=f"other {n}", state="new", outcome="open", **fields) for n in range(9)]
+
+    table = fit_feedback([*disliked, *others])
+    found = table.apply(finding)
+
+    assert (found != finding) is counts
+    assert bool(table.notes()) is counts
 
 
 @given(
