@@ -10,7 +10,7 @@ from reviewbot.app.store.inbox.counters import Tallies
 from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.runner import Runner
-from reviewbot.app.worker.work import End, ReviewRequest
+from reviewbot.app.worker.work import End, ReviewRequest, Steps
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish.marker import Signer
 from tests.app.conftest import Stage
@@ -60,14 +60,18 @@ class Shop:
         }
         return ReviewRequest.from_json(result)
 
-    def run(self, order: ReviewRequest) -> End:
-        """Order it, and carry it out as a worker would."""
+    def steps(self) -> Steps:
+        """The real steps of a worker."""
         tokens = AppTokens(lambda: AppKeys(APP_ID, (self.pem,)), self.github.url)
         app = App(
             tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
             StillClock(), lambda: self.stage.database,
         )  # fmt: skip
-        self.stage.runner = Runner(self.stage.database, github_steps(app), self.stage.scheduler, "worker")
+        return github_steps(app)
+
+    def run(self, order: ReviewRequest) -> End:
+        """Order it, and carry it out as a worker would."""
+        self.stage.runner = Runner(self.stage.database, self.steps(), self.stage.scheduler, "worker")
         return self.stage.carry_out(self.stage.submit(order))
 
     def writes(self) -> list[str]:
