@@ -22,6 +22,7 @@ from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.domain.ports import RepositorySnapshot, Snapshot
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.carried_findings import Carried, with_carried
+from reviewbot.memory.confirmations import confirmed_findings, with_confirmed
 from reviewbot.memory.fingerprints import all_of, identities, of_review
 from reviewbot.memory.grave_notes import grave_notes
 from reviewbot.memory.recall import Recall, recall, withhold
@@ -82,20 +83,24 @@ def deliver(
     names = identities(all_of(review), place_of=places(review, snapshot))
     held: list[dict[str, object]] = []
     carried: tuple[Carried, ...] = ()
+    confirmed: dict[Finding, Finding] = {}
     ledger = None
+    fingerprints = {finding: each.name for finding, each in names.items()}
     if memory is not None:
         found = recall(review, names, memory, snapshot.head, _listing(snapshot))
         ledger, carried = found.ledger, found.carried
         held = [{"finding": n, "reason": found.held[each].reason, "message": found.held[each].message}
                 for n, each in enumerate(dict.fromkeys(all_of(review))) if each in found.held]  # fmt: skip
-        if found.held or carried:
-            shown = with_carried(withhold(review, found.held), (each.finding for each in carried))
-            review = recount(shown, memory.change)
+        fingerprints = {each.finding: each.name for each in carried} | fingerprints
+        shown = with_carried(withhold(review, found.held), (each.finding for each in carried))
+        confirmed = dict(confirmed_findings(shown, memory.confirmed, _all_names(fingerprints, ledger)))
+        if found.held or carried or confirmed:
+            review = recount(with_confirmed(shown, confirmed), memory.change)
+        said = (f"{each.path}:{each.line}: {each.judgement}" for each in confirmed.values())
         review = review.model_copy(
-            update={"notes": (*review.notes, *grave_notes(found, names), *_converged(found.ledger))}
+            update={"notes": (*review.notes, *grave_notes(found, names), *said, *_converged(found.ledger))}
         )
-    fingerprints = {each.finding: each.name for each in carried}
-    fingerprints |= {finding: each.name for finding, each in names.items()}
+    fingerprints |= {after: fingerprints[before] for before, after in confirmed.items()}
     trace.record(
         "delivered",
         symbols=[
@@ -106,9 +111,24 @@ def deliver(
         fingerprints=[fingerprints[finding] for finding in dict.fromkeys(all_of(review))],
         digest=_digest(review),
         **({"carried": [each.finding.model_dump(mode="json") for each in carried]} if carried else {}),
-        **({"held": held, "counted": {key: getattr(review, key) for key in _COUNTED}} if held or carried else {}),
+        **(
+            {"confirmed": [[each.model_dump(mode="json") for each in pair] for pair in confirmed.items()]}
+            if confirmed
+            else {}
+        ),
+        **(
+            {"held": held, "counted": {key: getattr(review, key) for key in _COUNTED}}
+            if held or carried or confirmed
+            else {}
+        ),
     )
     return DeliveredReview(review, fingerprints, ledger)
+
+
+def _all_names(fingerprints: Mapping[Finding, str], ledger: Ledger) -> dict[Finding, tuple[str, ...]]:
+    """The fingerprints that each finding has, and had at earlier heads."""
+    known = {name: record.names for record in ledger.records for name in record.names}
+    return {finding: known.get(name, (name,)) for finding, name in fingerprints.items()}
 
 
 def _converged(ledger: Ledger) -> tuple[str, ...]:
@@ -132,9 +152,10 @@ def _withhold_again(review: Review, event: Event) -> Review:
     held = {findings[each["finding"]]: Withheld(finding=findings[each["finding"]], reason=each["reason"],
             message=each["message"]) for each in event["held"]}  # fmt: skip
     carried = [Finding.model_validate_json(json.dumps(each)) for each in event.get("carried", ())]
-    return with_carried(withhold(review, held), carried).model_copy(
-        update={key: event["counted"][key] for key in _COUNTED}
-    )
+    read = Finding.model_validate_json
+    pairs = {read(json.dumps(before)): read(json.dumps(after)) for before, after in event.get("confirmed", ())}
+    again = with_confirmed(with_carried(withhold(review, held), carried), pairs)
+    return again.model_copy(update={key: event["counted"][key] for key in _COUNTED})
 
 
 def replay_delivery(events: Sequence[Event], again: Review) -> DeliveredReview:

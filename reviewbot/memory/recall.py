@@ -60,6 +60,8 @@ class Recall:
     """Whether new findings on code that was reviewed before are withheld, unless they are critical."""
     base: str = ""
     """The commit from which the change starts; empty where later heads' reviews are not to rest on this one."""
+    confirmed: tuple[Decision, ...] = ()
+    """Findings that a person holds to be true, see `reviewbot.memory.confirmations`."""
 
 
 class Recalled(NamedTuple):
@@ -152,7 +154,8 @@ def _held(
         record = matched.get(finding)
         names = {identity.name, identity.former, *(record.names if record else ())}
         if decision := decided(finding, names):
-            held[finding] = Withheld(finding=finding, reason="dismissed", message=_words_of(decision))
+            why = f"dismissed by {decision.author} in {decision.source}: {decision.reason}"
+            held[finding] = Withheld(finding=finding, reason="dismissed", message=why)
         elif record is not None and _stays_closed(record, finding):
             why = f"{record.reason} ({record.who})"
             held[finding] = Withheld(
@@ -394,7 +397,3 @@ def _lost(before: Iterable[Record], kept: Iterable[Record]) -> int:
     """How many records of the last head are there no more."""
     names = {name for record in kept for name in record.names}
     return sum(names.isdisjoint(record.names) for record in before)
-
-
-def _words_of(decision: Decision) -> str:
-    return f"dismissed by {decision.author} in {decision.source}: {decision.reason}"

@@ -50,6 +50,8 @@ class RunOptions:
     """Reads the settings off the base side, where it is not `wiring.settings_for` with the flags."""
     decisions: tuple[Decision, ...] = ()
     """About findings, beside those of the base branch."""
+    confirmed: tuple[Decision, ...] = ()
+    """Findings that a person holds to be true."""
     anew: str = ""
     """Where the whole change is to be reviewed as if for the first time: the name of that request."""
     to_post: bool = True

@@ -81,7 +81,8 @@ def prepare(session: HostSession, ref: PullRef, options: RunOptions, closing: Ex
     decisions, notes = decisions_of(subject.base, dt.datetime.now(dt.UTC).date())
     decisions = (*options.decisions, *decisions)
     # With another decision, or asked for anew, the review of the same head is another one.
-    policy = policy_of(settings, run.worker_set, run.engine, f"{hosted.merge_base}{decisions or ''}{options.anew}")
+    start = f"{hosted.merge_base}{decisions or ''}{options.confirmed or ''}{options.anew}"
+    policy = policy_of(settings, run.worker_set, run.engine, start)
     return Prepared(ref, pull, hosted, subject, settings, run, options, policy, decisions, notes)
 
 
@@ -157,7 +158,8 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
     if prepared.run.engine == MODELS:
         scope = scope_of(ledger, head, policy, base, asked=not late)
         change = await asyncio.to_thread(_with_scope, session, prepared, scope, ledger)
-    return Recall(change, head, at, ledger, prepared.decisions, policy, late, base), notes
+    confirmed = prepared.options.confirmed
+    return Recall(change, head, at, ledger, prepared.decisions, policy, late, base, confirmed), notes
 
 
 def _with_scope(session: HostSession, prepared: Prepared, scope: Scope, ledger: Ledger) -> ChangeSet:

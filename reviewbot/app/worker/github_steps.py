@@ -17,7 +17,7 @@ from reviewbot.app.feedback.keep import collect_feedback, keep_review
 from reviewbot.app.scheduling.resolve_command import resolve_command
 from reviewbot.app.store.durable.commands import Commands
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.human_queue import QueueItem
+from reviewbot.app.store.durable.human_queue import HumanQueue, QueueItem
 from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.rate import SharedRate
@@ -287,15 +287,18 @@ class Hosted:
     def _terms(self, run: RunContext) -> RunOptions:
         flags, anew = with_wishes(run.request)
         dismissed: tuple[tuple[str, str, str], ...] = ()
+        confirmed: tuple[tuple[str, str, str], ...] = ()
         feedback = NO_FEEDBACK
         if (database := self._app.database()) is not None:
             dismissed = Commands(database).dismissals(run.request.pull)
+            confirmed = HumanQueue(database).confirmations(*run.request.pull)
             feedback = fit_feedback(Labels(database).list_labels(run.request.installation))
         return RunOptions(
             flags=flags,
             inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate, feedback=feedback),
             journal=run.journal,
             decisions=tuple(Decision(who, why, name, source="a comment") for name, who, why in dismissed),
+            confirmed=tuple(Decision(who, why, name, source="the human queue") for name, who, why in confirmed),
             anew=anew,
         )
 

@@ -15,7 +15,9 @@ from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, Left, QueueItem, Reviewed
 from reviewbot.app.store.durable.labels import Labels
+from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.work import End
+from reviewbot.delivery.deliver import replay_delivery
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.domain.errors import HostError, HostInvalidError, HostUnknownError
@@ -23,6 +25,8 @@ from reviewbot.evaluate.feedback_fit import rates
 from reviewbot.hosts.base import CodeHost, PostedComment, PullRequest
 from reviewbot.publish.marker import Signer
 from reviewbot.publish.post_review import LEASE_S
+from reviewbot.replay.replay_review import recorded_review
+from reviewbot.review.trace import read_trace
 from tests.app.conftest import KilledError, Shelf, Straight
 from tests.app.worker.shop import Shop
 from tests.app.worker.talking import Talk
@@ -95,7 +99,9 @@ def test_an_unsure_critical_finding_appears_is_confirmed_is_posted_once_and_its_
 
 
 @pytest.mark.slow
-def test_a_confirmed_finding_is_not_asked_about_and_not_posted_again_on_the_next_push(desk: Desk) -> None:
+def test_a_confirmed_finding_is_one_like_the_others_and_not_posted_again_on_the_next_push(desk: Desk) -> None:
+    assert "Needs a person" in desk.talk.pull.reviews[-1].body
+    desk.talk.shop.environ["REVIEWBOT_FAIL_ON"] = "critical"
     desk.queue.confirm(desk.item.item, DEV, "true")
     desk.work()
     head = desk.talk.shop.commit("feature", pay__py="# a shop\n" + UNSURE)
@@ -103,8 +109,15 @@ def test_a_confirmed_finding_is_not_asked_about_and_not_posted_again_on_the_next
     assert desk.talk.carry_out(desk.talk.shop.order(desk.talk.pull)).state == "posted"
     desk.work()
 
-    assert (desk.item.status, desk.item.head, desk.item.finding.line) == ("confirmed", head, 8)
+    assert desk.item.status == "confirmed"
     assert len(desk.posted) == 1
+    body = desk.talk.pull.reviews[0].body
+    assert "Needs a person" not in body
+    assert "confirmed by dev in the human queue: true" in body
+    assert [check.conclusion for check in desk.talk.pull.repository.checks if check.head_sha == head] == ["failure"]
+    [run] = [name for (name,) in desk.stage.database.run("SELECT run FROM reviewbot_traces") if head in str(name)]
+    events = read_trace(Runs(desk.stage.database).trace(str(run)) or "")
+    assert replay_delivery(events, recorded_review(events)).review.findings[0].confidence == 100
 
 
 @pytest.mark.slow

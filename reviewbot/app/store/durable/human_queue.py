@@ -237,6 +237,12 @@ class HumanQueue:
         """Have the head reviewed again with the highest effort. Raises as `confirm`."""
         return self._decide(item, "asked_again", who, reason, seen)
 
+    def confirmations(self, repository: int, pull: int) -> tuple[tuple[str, str, str], ...]:
+        """The findings of a pull request whose confirmation was carried out: fingerprint, login and reason."""
+        posted = [item for item in self._of_pull(repository, pull) if item.last.action == "posted"]
+        decided = [(item, self.history(item.item)[-2]) for item in posted]  # the decision stands before its result
+        return tuple((item.fingerprint, row.actor, row.reason) for item, row in decided)
+
     def find_pending(self, limit: int = MAX_LISTED) -> tuple[QueueItem, ...]:
         """Items whose last row is a decision that no worker has carried out, oldest first."""
         rows = self._database.run(
