@@ -53,11 +53,14 @@ def test_a_folder_of_ledgers_is_counted_by_worker_kind_model_and_band(run: Run, 
         ["kind", "race", "2", "1"],
     ]
     assert "1.00 (0.21-1.00)" in found.out
-    assert "none: a model needs 150 verdicts of 5 pull requests, or a rule 8 verdicts" in found.out
+    assert "none: a model needs 150 verdicts, or a rule 8, of 5 pull requests at least" in found.out
 
 
 def test_the_json_has_the_rates_with_their_intervals_and_the_fitted_table(run: Run, here: Path) -> None:
-    labels = [Label(finding=f"{n:032x}", by_model=False, rule="S1", worker="security", state="fixed") for n in range(8)]
+    labels = [
+        Label(finding=f"{n:032x}", pull=str(n), by_model=False, rule="S1", worker="security", state="fixed")
+        for n in range(8)
+    ]
     add_labels(here / "labels.jsonl", labels)
     found = json.loads(run("calibration", str(here / "labels.jsonl"), "--format", "json").out)
 

@@ -126,6 +126,7 @@ def found_in(made: Reviewed) -> set[str]:
     return {each.path for each in made.delivered.review.findings}
 
 
+@pytest.mark.slow
 def test_ten_pushes_that_models_read_repeat_nothing_and_forget_nothing(pushes: TenPushes) -> None:
     case, scopes = pushes.case, []
 

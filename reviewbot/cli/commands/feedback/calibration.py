@@ -50,7 +50,7 @@ def calibration_command(arguments: argparse.Namespace) -> int:
         ).rstrip()
         for row in rows
     ]
-    needed = f"none: a model needs {MIN_CLAIMS} verdicts of {MIN_CHANGES} pull requests, or a rule 8 verdicts"
+    needed = f"none: a model needs {MIN_CLAIMS} verdicts, or a rule 8, of {MIN_CHANGES} pull requests at least"
     lines += ["", *(table.notes() or (f"Fitted numbers: {needed}",))]
     write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
     return ExitCode.REVIEWED
