@@ -57,7 +57,7 @@ def test_ruff_finds_nothing_of_what_the_pairs_show(repository: Any, file_of: Any
         return {f"{each.rule} at {each.line}" for report in reports for each in report.candidates}
 
     async def all_told() -> dict[str, set[str]]:
-        return {pair["name"]: await told(pair) for pair in PAIRS}
+        return {pair["name"]: await told(pair) for pair in PYTHON}
 
     found = asyncio.run(all_told())
 
