@@ -164,6 +164,26 @@ def test_snippets_can_be_parsed(name: str) -> None:
             compile(token.content, name, "exec")
 
 
+def missing_in_packages(text: str) -> list[str]:
+    """What a row of the table of packages names and its packages, or the folders in the row, do not have."""
+    missing = []
+    for row in text.partition("## Packages")[2].partition("\n## ")[0].splitlines():
+        cells = [re.findall("`([^`]+)`", cell) for cell in row.strip("|").split("|", maxsplit=1)]
+        named = [each for cell in cells for each in cell if _PATH.fullmatch(each) and each.endswith(("/", ".py"))]
+        roots = [ROOT, ROOT / "reviewbot", *(ROOT / "reviewbot" / package for package in cells[0])]
+        roots += [root / each for root in roots for each in named if each.endswith("/")]
+        missing += [each for each in named if not any((root / each).exists() for root in roots)]
+    return missing
+
+
+def test_the_table_of_packages_names_what_the_packages_have() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    assert page.count("\n| `") > 20
+    assert missing_in_packages(page) == []
+    table = "## Packages\n| `hosts/` | `github/`, `base.py`, `none.py`, `none/` |\n\n## Next"
+    assert missing_in_packages(table) == ["none.py", "none/"]
+
+
 def test_the_checks_see_what_is_wrong() -> None:
     assert broken_link("README.md", "docs/none.md") == "docs/none.md: there is no such file"
     assert broken_link("README.md", "README.md#none") == "README.md#none: README.md has no such heading"

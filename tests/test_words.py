@@ -83,10 +83,11 @@ def faults_in(texts: dict[str, str]) -> list[str]:
 
 
 def replaced_names_in(path: str, text: str) -> list[str]:
-    """`PATH:NAME` for a module, class or function that has a replaced name."""
+    """`PATH:NAME` for a folder, module, class or function that has a replaced name."""
     kinds = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds))
-    return [f"{path}:{name}" for name in (Path(path).stem, *(node.name for node in nodes)) if name in REPLACED]
+    names = (Path(path).parent.name, Path(path).stem, *(node.name for node in nodes))
+    return [f"{path}:{name}" for name in names if name in REPLACED]
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +142,7 @@ def test_a_replaced_name_stands_only_where_an_exception_says_why(texts: dict[str
     assert all(EXCEPTIONS.values())
 
 
-def test_a_replaced_name_is_found_in_modules_classes_and_functions() -> None:
+def test_a_replaced_name_is_found_in_folders_modules_classes_and_functions() -> None:
     text = "class Crew:\n    def told(self) -> None:\n        async def begun() -> None: ...\n\nnames = _given = 1\n"
-    names = [each.removeprefix("a/office.py:") for each in replaced_names_in("a/office.py", text)]
-    assert names == ["office", "Crew", "told", "begun"]
+    names = [each.removeprefix("keeper/office.py:") for each in replaced_names_in("keeper/office.py", text)]
+    assert names == ["keeper", "office", "Crew", "told", "begun"]

@@ -25,8 +25,8 @@ from reviewbot.memory.carried_findings import Carried, with_carried
 from reviewbot.memory.confirmations import confirmed_findings, with_confirmed
 from reviewbot.memory.fingerprints import all_of, identities, of_review
 from reviewbot.memory.grave_notes import grave_notes
+from reviewbot.memory.incremental import convergence_note
 from reviewbot.memory.recall import Recall, recall, withhold
-from reviewbot.memory.rounds import convergence_note
 from reviewbot.memory.standing_code import Listing
 from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.replay.replay_review import recorded_review

@@ -17,9 +17,9 @@ from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome,
 from reviewbot.memory.carried_findings import Carried, carried_findings
 from reviewbot.memory.decisions import FILE_NAME, Decision, covering
 from reviewbot.memory.fingerprints import Identity, all_of
+from reviewbot.memory.incremental import entry_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
 from reviewbot.memory.relocation import relocate
-from reviewbot.memory.rounds import entry_of
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Listing, Standing, Text, gone_check, standing_codes
 from reviewbot.memory.states import Event, advance

@@ -18,8 +18,8 @@ from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.decisions import Decision, decisions_of
+from reviewbot.memory.incremental import Scope, scope_of, unchanged_lines
 from reviewbot.memory.recall import Recall, seen_before
-from reviewbot.memory.rounds import Scope, scope_of, unchanged_lines
 from reviewbot.memory.seen_rows import marks_of
 from reviewbot.publish.options import policy_of
 from reviewbot.publish.rebuild_ledger import remember

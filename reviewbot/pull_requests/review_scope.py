@@ -11,7 +11,7 @@ from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Snapshot
 from reviewbot.hosts.base import CodeHost, PullRequest
-from reviewbot.memory.rounds import (
+from reviewbot.memory.incremental import (
     Scope,
     claims_about,
     files_read_before,

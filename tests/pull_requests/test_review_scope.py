@@ -11,7 +11,7 @@ from reviewbot.domain.contracts import ReadBefore
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
 from reviewbot.domain.ports import Snapshot
 from reviewbot.hosts.base import CodeHost, PullRequest, Push
-from reviewbot.memory.rounds import Scope
+from reviewbot.memory.incremental import Scope
 from reviewbot.pull_requests.review_scope import Known, read_before
 
 SECTION = "diff --git a/{0} b/{0}\nindex 1111111..2222222 100644\n--- a/{0}\n+++ b/{0}\n{1}"

@@ -1,9 +1,10 @@
 """The human queue: findings that a review leaves to a person, and an append-only log of what was decided of them.
 
-A review that is unsure of a critical finding puts it here (`put`). A person lists what waits (`list_items`), and
-confirms, dismisses or asks again; each decision is one row of the log, with who, when, why and from where. A worker
-carries decisions out (`find_pending`) and records its result in the same log, so that the last row of an item is
-its state and two people cannot both decide: the number of a row is taken once.
+`reviewbot.review.combine.visibility` decides which findings those are, and `keep_review` in `app.feedback.keep` puts
+them here (`put`) after each posted review. A person lists what waits (`list_items`), and confirms, dismisses or asks
+again; each decision is one row of the log, with who, when, why and from where. A worker carries decisions out
+(`find_pending`) and records its result in the same log, so that the last row of an item is its state and two people
+cannot both decide: the number of a row is taken once.
 
     queue = HumanQueue(database)
     for item in queue.list_items(repositories=readable, status="waiting"):

@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileReadBefore
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
-from reviewbot.memory.rounds import (
+from reviewbot.memory.incremental import (
     QUIET_ROUNDS,
     convergence_note,
     entry_of,
