@@ -184,6 +184,36 @@ def test_the_table_of_packages_names_what_the_packages_have() -> None:
     assert missing_in_packages(table) == ["none.py", "none/"]
 
 
+def unknown_modules(text: str) -> list[str]:
+    """Modules of the product, and names in them, that a text has in backticks and that do not exist."""
+    unknown = [
+        name
+        for name in re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py)`", text)
+        if not any(f"/{path}".endswith(f"/{name}") for path in modules())
+    ]
+    for dotted in re.findall(r"`(reviewbot(?:\.[A-Za-z_]+)+)`", text):
+        parts = dotted.split(".")
+        at = next(at for at in range(len(parts), 0, -1) if "/".join(parts[:at]) in modules().values())
+        source = next(path for path, module in modules().items() if module == "/".join(parts[:at]))
+        if parts[at:] and not re.search(rf"\b{parts[at]}\b", (ROOT / source).read_text(encoding="utf-8")):
+            unknown.append(dotted)
+    return unknown
+
+
+@cache
+def modules() -> dict[str, str]:
+    """The path of each module of the product, with its name (`reviewbot/config`)."""
+    paths = (path.relative_to(ROOT).as_posix() for path in (ROOT / "reviewbot").rglob("*.py"))
+    return {path: path.removesuffix(".py").removesuffix("/__init__") for path in paths}
+
+
+def test_modules_that_docstrings_name_exist() -> None:
+    named = {path: unknown for path in modules() if (unknown := unknown_modules((ROOT / path).read_text("utf-8")))}
+    assert named == {}
+    text = "`run.py`, `none.py`, `reviewbot.config.load`, `reviewbot.coverage.none_of` and `.reviewbot.toml`"
+    assert unknown_modules(text) == ["none.py", "reviewbot.coverage.none_of"]
+
+
 def test_the_checks_see_what_is_wrong() -> None:
     assert broken_link("README.md", "docs/none.md") == "docs/none.md: there is no such file"
     assert broken_link("README.md", "README.md#none") == "README.md#none: README.md has no such heading"

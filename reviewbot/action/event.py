@@ -1,11 +1,8 @@
 """Read a workflow run's event file: which change it is about. All of it is data of the user who caused the event.
 
-Only ids, hashes and names of a strict form are taken; no title, no branch and no address.
-
-Find the pull request of a finished run of a fork's trigger workflow. The event of a fork does not name it.
-
-The event's `pull_requests` is empty for a head in another repository: https://github.com/actions/runner/issues/3444.
-The host's list of open pull requests is asked for that head instead.
+Only ids, hashes and names of a strict form are taken; no title, no branch and no address. The event of a fork's trigger
+workflow has an empty `pull_requests` (https://github.com/actions/runner/issues/3444), so that `find_number` looks for
+its head in the host's list of open pull requests.
 """
 
 from __future__ import annotations

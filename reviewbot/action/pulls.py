@@ -1,9 +1,8 @@
-"""Review the pull request of a run from the API's own data, and post the review on it.
+"""Review what a workflow run is about: a pull request (`ActionPulls`), or a range of commits (`review_range`).
 
-Of a checkout no file is looked at, but git's objects: a file that the API lists need not be fetched where its hash is
-there.
-
-Review commits in the checkout, for pushes and manual runs. Nothing is checked out; git's objects are read.
+A pull request is read from the API and its review is posted. No file of a checkout is read, only git's objects: a file
+that the API lists is not fetched where an object of its hash is there. A range, for pushes and manual runs, is read
+from git's objects as well; nothing is checked out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Read the variables of GitHub's runner, and write a step's log, outputs and summary.
 
-https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
-
-Keep other programs of the same user out of this process, which holds secrets in its environment.
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands. `disable_ptrace` keeps other
+programs of the same user out of this process, which holds secrets in its environment.
 """
 
 from __future__ import annotations

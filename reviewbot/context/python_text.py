@@ -1,6 +1,6 @@
-"""Python as a syntax tree, for what is asked about the surroundings of a change.
+"""Parse Python into a syntax tree, for what is asked about the surroundings of a change.
 
-Suppress Python's warnings while reviewed code is parsed: they are about that code and not about ours.
+Python's warnings are suppressed meanwhile (`without_warnings`): they are about the reviewed code.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find where a Python file uses a symbol of a module, by imports and scopes; what is not certain is left out.
 
-Find the file that a Python import names, from paths alone; an import that fits several files names none.
+The file that an import names is found from paths alone; an import that fits several files names none of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Complete and mask a review for output, and make the same review again from a trace.
 
-What a replay cannot find out without the files around the change is written into the trace when the review goes out.
-
-Mask secrets in everything that leaves the process: reviews, plans and traces.
+Secrets are masked in everything that leaves the process: reviews, plans and traces. What a replay cannot find without
+the files around the change is written into the trace when the review is delivered.
 """
 
 from __future__ import annotations

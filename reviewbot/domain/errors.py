@@ -1,6 +1,6 @@
 """Every error that reviewbot raises on purpose, and the exit code that each one becomes.
 
-    ReviewbotError            3   a fault of ours, unless a subclass says otherwise
+    ReviewbotError            3   an internal error, unless a subclass says otherwise
     ├── InputError            2   what was handed in cannot be used; the message says what to do
     │   ├── EmptyChangeError  2   a pull request changes no file or is closed; the Action has nothing to do there
     │   ├── DiffError         2   the bytes are no diff that can be read
@@ -25,7 +25,7 @@
         ├── BudgetError       -   a budget is spent; becomes a named gap at once
         └── DeadlineError     -   the review's deadline left no time for this; becomes a named gap at once
 
-Errors marked "-" never reach a door: the worker boundary turns them into outcomes.
+Errors marked "-" never reach an entry point: the worker boundary turns them into outcomes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
-"""Labels: the known defects of a case. Read to judge results that are there already, never to make them.
-
-Labelled cases as a reviewer may see them: the change, what is around it, and its title. Never its labels.
+"""Labelled cases: the change as a reviewer may see it, and, apart from it, the known defects (labels).
 
 A folder of cases holds `GROUP/CASE/`, each with `change.diff`, `meta.json`, and perhaps the changed files before and
-after in `base/` and `head/`.
+after in `base/` and `head/`. Labels are read to judge finished results, never to make them.
 
-Decide whether a finding is right, by its place alone.
-
-A finding matches a golden in the same file whose lines are at most three apart from its own; a golden without a line
-needs the same file and the same CWE. What a finding says is not looked at.
+A finding is right where it matches a label (golden) by place: the same file, and lines at most three apart; for a label
+without a line, the same file and the same CWE. The text of a finding is not compared.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """The result of one case, as the fields of a row of results.
 
-Every finding has a row: shown, withheld, for a person or in conflict. The scorer cuts
-them at a confidence of their own choice.
-
-The numbers that models stated for each claim of a review, from its trace, before anything was made of them.
+Every finding has a row: shown, withheld, for a person or in conflict; a scorer chooses its own threshold of confidence.
+`stated_numbers` reads from the trace the numbers that models stated for each claim, before any calibration.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The interface of a code host: the values that are read from it and written to it, and its protocols.
 
-A host is one folder beside this module that implements `CodeHost`, and one line in `registry.py`. It has a source of
-changes (`CodeHost.change`), a service for reviews and threads (`ReviewHost`) and one for check runs (`CheckHost`). What
-is written is always a constant of ours with data in it, never a command.
+A host is one folder beside this module that implements `CodeHost`; `registry.py` finds it. It has a source of changes
+(`CodeHost.change`), a service for reviews and threads (`ReviewHost`) and one for check runs (`CheckHost`). What is
+written is always a constant text of reviewbot with data in it, never a command.
 """
 
 from __future__ import annotations

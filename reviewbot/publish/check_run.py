@@ -1,6 +1,6 @@
 """Render the check run of a review: what was read, by which workers, what not and why, at what cost.
 
-Its colour is `reviewbot.coverage.conclusion_of`: never green without a review.
+Its colour is `reviewbot.coverage.verdict.conclusion_of`: never green without a review.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Prepared:
     run: wiring.PreparedRun
     options: RunOptions
     policy: str
-    """What decides the review, see `reviewbot.publish.policy_of`."""
+    """What decides the review, see `reviewbot.publish.options.policy_of`."""
     decisions: tuple[Decision, ...] = ()
     """Of the base side, about findings."""
     remarks: tuple[str, ...] = ()

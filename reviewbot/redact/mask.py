@@ -1,10 +1,8 @@
-"""Texts without secrets: masked by their form, and known ones by their value, wherever and however they are quoted.
+"""Mask secrets in texts and in JSON values: unknown ones by their form, known ones by their value, however quoted.
 
 A line from the middle of a private key, a token without its prefix, or one with backticks, blanks or line ends in it
 has no form any more. So letters and digits alone are compared: pieces of the known values, one after the other, are
 looked up in the text, and what is found is followed to both sides. Linear in the text.
-
-JSON values without the secrets in their texts.
 """
 
 from __future__ import annotations

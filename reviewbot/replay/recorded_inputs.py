@@ -1,6 +1,6 @@
 """Record and read a review's inputs beside the workers' answers: the change without its code, and the rules.
 
-Read and validate the values of a trace as strictly as any other input from outside.
+Values of a trace are validated as strictly as any other input from outside.
 """
 
 from __future__ import annotations

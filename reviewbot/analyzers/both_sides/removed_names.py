@@ -1,7 +1,4 @@
-"""Find names that the change removed and that other code still uses.
-
-Find functions that returned a value before and return none any more.
-"""
+"""Find names that a change removed and other code still uses, and functions that no longer return a value."""
 
 from __future__ import annotations
 

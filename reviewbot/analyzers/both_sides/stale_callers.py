@@ -1,8 +1,6 @@
-"""Find functions whose callers no longer fit them: parameters, `async`, and the number of returned values.
+"""Find callers that no longer fit a function: its parameters, `async`, or the number of values that it returns.
 
-Find the callers of a function, as far as imports and classes identify them for certain.
-
-The parameters of a function, and whether a call fits them.
+A caller is one that imports and classes identify for certain.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Run one program on untrusted text: no shell, no environment, no names from the change, bounded in time and output.
 
-Whatever goes wrong has one of few named reasons. What the program writes to standard error is kept for our own
-decisions and never becomes part of a message: analyzers have printed environment variables and other files there.
+Every failure has one of a few named reasons. Standard error of the program is read for decisions and never becomes part
+of a message: analyzers have printed environment variables and other files there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Compute a value once for many concurrent callers, and cache it for as long as its key is of use.
+"""Compute a value once for many concurrent callers, and run a program once for many files.
 
-Join jobs that wait for a program into one run of it: starting a program costs more than a further small file.
+A value is cached for as long as its key is of use. `Batches` joins jobs that wait for one program: starting it costs
+more than a further small file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Find the rule of a SARIF result, by id, index or extension, and read the facts that either of the two states.
+"""Read the rule and the facts of a SARIF result, and map names in a log to files of the change.
 
-JSON from outside, one value at a time: what has another type than it should have is taken as absent.
-
-Map the names in a log to files of the change. A name that fits none, or only by a guess, is left out.
+The rule is found by id, index or extension. A log is JSON from outside: a value of another type than the format says is
+taken as absent. A name that fits no file, or fits one only by a guess, is left out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Recognise calls that leave the process: requests, programs and files.
+"""Recognise calls that leave the process: requests, programs, files and queries of a database.
 
-Recognise calls that query a database, by the names that the common libraries for it use.
+Queries are known by the names that the common database libraries use.
 """
 
 from __future__ import annotations

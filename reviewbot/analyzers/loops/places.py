@@ -1,7 +1,4 @@
-"""Model the scopes of a piece of Python and the loops in them.
-
-Build the findings about loops, with their rows.
-"""
+"""Model the scopes and loops of a piece of Python, and make findings about loops with their rows."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Collect the values that are assigned to the names of a function or a module, anywhere in it.
 
-Imports of well-known names for a hunk that does not show its own.
+`imports_of` adds imports of well-known names for a hunk that does not show its own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The input and the output of a check of a syntax tree.
-
-Syntax trees: how they are made of any text, and how they are walked at little cost.
-"""
+"""The input (`View`) and the output (`Found`) of a check of a syntax tree; make and walk such trees at little cost."""
 
 from __future__ import annotations
 

@@ -1,11 +1,8 @@
-"""The reviewed repository's own configuration of ruff, read as data: from the base side only, and never by ruff itself.
+"""Read ruff's configuration, and the version of ruff, from the base side of the reviewed repository. As data only.
 
-Nothing that it names is opened, and what is not understood is left out.
-
-Find the version of ruff that the reviewed repository runs, as its base side pins it.
-
-A rule that was added after that version is not reported, though its configuration selects the family. Only numbers
-leave this module.
+Ruff itself never reads that configuration. Nothing that it names is opened, and what is not understood is left out. A
+rule that was added after the pinned version is not reported, even where the configuration selects its family; of the
+pin only numbers leave this module.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Report only the style rules that the reviewed repository selects in the ruff configuration of its base side.
 
-Its configuration is data: which rules, and a few numbers. Ruff itself reads none. Without one nothing is run or said.
+The configuration is read as data: rules, and a few numbers. Without one no style rule is run.
 
-Find the selected ruff rules that the repository's own files break; reports of these are trusted less.
-
-A configuration may select whole families while nothing enforces them, or for some folders alone. A few other files of
-the base side show it: where a rule is broken there, and no `noqa` stands beside it, the repository lives with that.
+A configuration may select whole families that no check enforces. So a few other files of the base side are read
+(`KeptRules`): where they break a selected rule without a `noqa`, reports of it are trusted less.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Find weak encryption: ECB, an initialisation vector that never changes, a key in the source, a short key.
+"""Find weak encryption, and signatures that are not checked.
 
-Find signatures that are not checked, that anyone can forge, or whose comparison leaks timing.
+Encryption: ECB, an initialisation vector that never changes, a key in the source, a short key. Signatures: not checked,
+forgeable by anyone, or compared in a way that leaks timing.
 """
 
 from __future__ import annotations

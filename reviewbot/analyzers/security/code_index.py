@@ -1,8 +1,6 @@
 """Index one piece of Python for all checks: nodes by kind, full names by imports, and values behind names.
 
-One walk over the tree gathers everything; what is asked later is counted against the same budget.
-
-Find the names that a node of a syntax tree binds, and what it binds them to.
+One walk over the tree collects them, with the names that each node binds; later look-ups count against the same budget.
 """
 
 from __future__ import annotations

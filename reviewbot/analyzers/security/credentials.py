@@ -1,7 +1,4 @@
-"""Find passwords and keys that are literals in the source, and places that a password must not get to.
-
-Find secrets that reach logs, addresses, files or error pages.
-"""
+"""Find passwords and keys that are literals in the source, and secrets that reach logs, files or error pages."""
 
 from __future__ import annotations
 

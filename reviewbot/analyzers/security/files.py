@@ -1,7 +1,4 @@
-"""Find files that other users may change, or whose name they may predict or choose.
-
-Find privileges that are kept too long, and checks of them that vanish.
-"""
+"""Find files that other users can change, predict or choose, and privileges that are kept or no longer checked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Find weak password hashing: a fast hash, too few rounds, a salt that is the same for all users.
+"""Find weak password hashing, and predictable random numbers in sessions, tokens and passwords.
 
-Find predictable random numbers where they must not be guessable: sessions, tokens, passwords.
+Weak: a fast hash, too few rounds, a salt that is the same for all users.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Find what a web application leaves open: cookies, other origins, forged forms, pages that are not escaped.
+"""Find what a web application leaves open.
 
-Find checks of an address that a hostile address passes as well.
-
-Find parsers of XML that load other files, and markup that is cleaned by a pattern.
+Cookies, other origins, forged forms, pages that are not escaped; checks of an address that a hostile address passes;
+parsers of XML that load other files; markup that is cleaned by a pattern.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Track untrusted values from source to sink through one Python file.
 
-Each function is followed once, those first that others call; a summary says what its parameters reach. Branches are
-followed on both sides and joined, loops twice. Nothing is run.
-
-Analyse functions one by one: their parameters, what they return, and which values reach which sinks inside.
+Each function is analysed once, callees before callers; a summary has its parameters, what it returns, and which values
+reach which sinks. Branches are followed on both sides and joined, loops twice. Nothing is run.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """State shared by all parts of one analysis: the code, what is known of libraries, and the hits so far.
 
-Collect the values that reach sinks, and turn those that count into findings with a rule and a message.
+`Hits` collects the values that reach sinks, and turns those that count into findings with a rule and a message.
 """
 
 from __future__ import annotations

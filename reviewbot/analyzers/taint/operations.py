@@ -1,8 +1,7 @@
 """Evaluate operations on values: sums of texts and lists, filled patterns, items of containers.
 
-Fold expressions of constants, so that branches which are never taken carry no taint.
-
-Evaluate texts that are put together, and what their beginning says about the rest.
+Expressions of constants are folded, so that a branch that is never taken carries no taint. Of a text that is put
+together, its beginning can decide what the rest is (`fixes_host`).
 """
 
 from __future__ import annotations

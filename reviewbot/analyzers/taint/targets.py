@@ -1,8 +1,7 @@
 """Apply assignments to the names, attributes and items that they are made to.
 
-Decide which patterns of a `match` a value takes for certain, or never.
-
-Resolve members of the objects that a framework passes in: the request, and its handler.
+`never` and `always` decide which patterns of a `match` a value takes for certain. `Members` resolves members of the
+objects that a framework passes in: the request, and its handler.
 """
 
 from __future__ import annotations

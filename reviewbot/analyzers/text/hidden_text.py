@@ -1,12 +1,11 @@
-"""Characters on added lines that make a text look other than it is: turned around, invisible, or taken for another.
+"""Find characters on added lines, and in file names, that make a text look other than it is.
 
-Messages and quotes name each such character by its number and never hold it. Text that is written from right to left,
-emoji and letters of any one script are left alone. Linear in the text.
+Found are text that is turned around, invisible, or taken for another character. Messages and quotes name each such
+character by its number and never hold it. Text that is written from right to left, emoji and letters of any one script
+are left alone. Linear in the text.
 
-Names of files that look other than they are: turned around, with invisible characters, or like another name.
-
-A stricter reading than that of lines: no name needs a direction control or a line end. Letters of any one script,
-joiners where a script or an emoji needs them, and blanks of any width inside a name are left alone.
+File names (`name_hits`) are read more strictly: no name needs a direction control or a line end. Letters of any one
+script, joiners where a script or an emoji needs them, and blanks of any width inside a name are left alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Load and store the App's id, keys and webhook secrets: from the environment or the file that setup wrote.
 
-Two keys and two secrets may be valid at a time, so that each can be exchanged without a gap; the first is used.
-What the environment says counts alone: half of the one and half of the other would belong to no App.
-
-Reload credentials in a running process, so that keys are exchanged without a restart.
+Two keys and two secrets may be valid at a time, so that each can be exchanged without a gap; the first is used. Where
+the environment sets the id, a key or a webhook secret, the file is not read: the two could belong to different Apps.
+`WatchedCredentials` reads the file again when it changes, so that keys are exchanged without a restart.
 """
 
 from __future__ import annotations

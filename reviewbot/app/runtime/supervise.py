@@ -1,9 +1,7 @@
 """Supervise the App's own processes: restart those that died, and end all of them together.
 
-End a child process when its supervisor ends, however that happens.
-
-The supervisor holds the other end of the child's standard input. When the system closes it, no process would ever stop
-the child again, and it stops itself.
+A child ends when its supervisor ends, however that happens: the supervisor holds the other end of the child's standard
+input, and the child stops itself when the system closes it (`follow_supervisor`).
 """
 
 from __future__ import annotations

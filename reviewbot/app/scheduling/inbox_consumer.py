@@ -1,7 +1,4 @@
-"""Move deliveries from the inbox to the scheduler, at least once: no crash loses an accepted one.
-
-Read the inbox's deliveries as commands for the scheduler.
-"""
+"""Move deliveries from the inbox to the scheduler, as commands, at least once: no crash loses an accepted one."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _by_action(event: Event) -> Trigger | Refusal:
 def _may_change_the_answer(event: Event) -> bool:
     """Whether something was just changed that settings may look at: the operator's, or those of the repository.
 
-    Those are not known here. Where nothing was in the way of a review, the job finds that there is nothing to do.
+    Those are not known here. Where nothing was in the way of a review, the worker finds that there is nothing to do.
     """
     if event.action == "edited":
         return not {"title", "base"}.isdisjoint(event.changed)

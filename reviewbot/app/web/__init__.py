@@ -1,4 +1,5 @@
 """The App's web server: it checks deliveries, puts them into the inbox, and answers. It reviews nothing.
 
-`create_app` makes the Flask application of its parts, `serve_app` runs it. Nothing outside this package knows Flask.
+`create_app` makes the Flask application of its parts, `serve_app` runs it. Only this package and `app.pages` import
+Flask.
 """

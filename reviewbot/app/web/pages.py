@@ -1,7 +1,6 @@
-"""The setup pages: plain HTML, no script, nothing from elsewhere, every value escaped.
+"""The setup pages, and the manifest that GitHub is sent. Plain HTML, no script, every value escaped.
 
-The App's permissions and events: the content of `app.yaml`, and the manifest that GitHub is sent.
-
+The manifest has the App's permissions and events, as `app.yaml` has them:
 https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """
 

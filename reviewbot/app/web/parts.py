@@ -1,6 +1,6 @@
-"""The dependencies of the web application, passed in by its caller.
+"""The dependencies of the web application, passed in by its caller; and where the client of a request is.
 
-Classify the client of a request: on this machine, in its private networks, or elsewhere.
+`peer_of` distinguishes this machine, its private networks, and all other addresses.
 """
 
 from __future__ import annotations

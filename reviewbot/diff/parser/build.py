@@ -1,10 +1,9 @@
 """Sections to files: status, policy, and the one state in which each file is left.
 
-Check our parser against unidiff, which reads each file that we read: both must have counted the same.
-
-unidiff is given one file at a time in our own canonical form: placeholder names, headers of our own making, lines as a
-list. So no text of the change meets its regular expressions for headers, two of which can be made slow by one line, and
-no control character is taken for the end of a line. It reads markers and counts only; the texts are ours.
+`disagreement` checks the result against unidiff, which reads each file once more: both must have counted the same.
+unidiff is given one file at a time in a canonical form: placeholder names, generated headers, lines as a list. So no
+text of the change meets its regular expressions for headers, two of which can be made slow by one line, and no control
+character is taken for the end of a line. Only its markers and counts are used.
 """
 
 from __future__ import annotations

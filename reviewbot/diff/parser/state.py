@@ -1,7 +1,4 @@
-"""The state of the scanner: the lines, the next one, and the section that is being read.
-
-The data that the scanner collects of one file before its state is decided.
-"""
+"""The state of the scanner: the lines, the next one, and the section (`Section`) that is collected of one file."""
 
 from __future__ import annotations
 

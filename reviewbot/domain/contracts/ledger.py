@@ -92,7 +92,7 @@ class HeadEntry(Contract):
     outcome: HeadOutcome
     at: str
     policy: str = ""
-    """What decided its review but for where the change starts, see `reviewbot.publish.policy_of`."""
+    """What decided its review but for where the change starts, see `reviewbot.publish.options.policy_of`."""
     base: str = ""
     """The commit from which its change starts; empty where it is not known what its review has read."""
     since: str = ""

@@ -41,7 +41,7 @@ class PullReview(Contract):
     change: ChangeSet
     """The files that have findings: where the host takes comments."""
     policy: str
-    """What decided the review, see `reviewbot.publish.policy_of`."""
+    """What decided the review, see `reviewbot.publish.options.policy_of`."""
     exit_code: Count
     """How a run ends by it: the gate, what is missing, or neither."""
     gate_closed: bool

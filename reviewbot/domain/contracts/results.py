@@ -200,7 +200,7 @@ class Metadata(Contract):
     """How that reader groups the files."""
     tool_runs: tuple[ToolRun, ...] = ()
     readings: tuple[Reading, ...] = ()
-    """What of the task's files was read to the end, and by whom; `reviewbot.coverage.reading_of` makes one."""
+    """What of the task's files was read to the end, and by whom; `reviewbot.coverage.readings.reading_of` makes one."""
 
     @property
     def readers(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """HTTP client of one GitHub, over PyGithub's requester: the only file that knows PyGithub.
 
 PyGithub builds the request: address, token, version, JSON. What it would do on its own is taken from it: its retries,
-its pauses, its redirects, its unbounded reading. `limits.py` says when something is repeated, `faults.py` what an
+its pauses, its redirects, its unbounded reading. `rate_limits.py` says when something is repeated, `errors.py` what an
 answer means, `transport.py` reads it.
 """
 

@@ -1,9 +1,7 @@
-"""Apply a judge's rulings to findings, and find which findings it holds to contradict each other. Pure functions.
+"""Apply a judge's rulings to findings, find contradictions, and join claims that are one defect. Pure functions.
 
-Join claims that are one defect at two places: the same lines prove them and the cause is the same. Pure functions.
-
-What overlaps in one file is joined by `reviewbot.review.combine.dedupe`; this is for claims that lie apart, such as two
-callers of the function whose contract changed.
+`join_by_proof` joins claims at two places that the same lines prove and that have the same cause, such as two callers
+of a function whose contract changed. `reviewbot.review.combine.dedupe` joins what overlaps in one file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The request that a judge is sent: what the readers were shown, then claims with the code around their proofs.
 
-The code around the proofs of claims that a judge sees beside the change, each line once.
+Code that several proofs share is shown once.
 """
 
 from __future__ import annotations

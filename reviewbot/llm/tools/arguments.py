@@ -1,7 +1,4 @@
-"""Arguments of a tool call: a closed object, checked before anything is read.
-
-Results of tool calls, and the limits of their size.
-"""
+"""Arguments of a tool call, a closed object that is checked first, and its results with the limits of their size."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The repository as a model may see it: without withheld files, with masked secrets, in numbered lines.
 
-Files that no model is shown: those that usually hold credentials, and those that the repository keeps private.
+Withheld are files that usually hold credentials, and those that the repository keeps private.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Run a plan: every ready task at once, bounded, each to its end, as `retry_policy.next_step` decides.
 
-Results are matched by task id. Whatever happens, each task of the plan ends in a `TaskResult`: answered, handed to a
-person, or a named gap.
-
-Limit how many tasks run at once. Tasks that one conversation answers take one slot together.
+Results are matched by task id. Each task of the plan ends in a `TaskResult`: answered, handed to a person, or a named
+gap. `Slots` limits how many tasks run at once; tasks that one conversation answers take one slot together.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Validate a proposed plan against the routed one: list everything that is wrong with it.
+"""Validate a proposed plan against the routed one: list everything that is wrong with it. Pure.
 
-Pure, and nothing of a proposal is believed. Whatever it says, the floor holds: a file that the routed plan gives to
-security, or to a worker that the repository brought, stays with it, and no file loses its last reader.
-
-Dependencies as a map from each name to those that it waits for: cycles, topological order and longest chain.
+A proposal cannot lower the minimum: a file that the routed plan gives to security, or to a worker that the repository
+brought, stays with it, and no file loses its last reader. Dependencies are a map from each name to those that it waits
+for: `circle`, `in_order` and `longest` find a cycle, an order and the longest chain.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the branch that is checked out has beyond its upstream, or beyond the default branch.
 
-Parse the notation of a range of commits. The names of revisions in it are resolved by git.
+`parse_range` reads the notation of a range of commits; git resolves the names of revisions in it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Where a repository keeps its parts, and the private git directory through which its objects are read.
 
-Files of a git directory that are copied: real files alone, of bounded size, opened without following or waiting.
-
-The author of the repository chose what lies there. A link would hand on a file of this machine, a device would fill the
-disk, and a pipe would wait for ever.
+The author of the repository chose what lies in its git directory: a link would hand on a file of this machine, a device
+would fill the disk, and a pipe would wait for ever. So only regular files of bounded size are copied from it, opened
+without following links or waiting.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Words in all files of a commit, asked of git.
-
-The last commits of a file, asked of git.
-"""
+"""Search words in all files of a commit, and list the last commits of a file. Both by git."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Records of the runs: the outcome of each, its reason, cost and trace.
+"""Records of the runs (outcome, reason, cost and trace), and which run of a pull request is the wanted one.
 
-Which run of a pull request is the wanted one. A new head supersedes the run on the old one.
+A new head supersedes the run on the old one.
 """
 
 from __future__ import annotations
