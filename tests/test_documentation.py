@@ -37,6 +37,7 @@ NOT_HERE = {
     "prompts/license.md": "the same",
     "reviewbot/trees": "below the cache folder of the machine",
 }
+PARSER = cache(build_parser)
 _PATH = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*/?")
 _FOLDERS = ("reviewbot", "docs", "tests", "prompts", "workers", "benchmarks", "examples")
 
@@ -126,7 +127,7 @@ def _calls(line: str) -> Iterator[list[str]]:
 def unusable(words: list[str]) -> bool:
     """Whether the command line refuses the words of a call."""
     try:
-        build_parser().parse_args(words)
+        PARSER().parse_args(words)
     except SystemExit as error:
         return bool(error.code)
     except Exception:  # noqa: BLE001 - whatever the parser raises for wrong arguments

@@ -63,6 +63,7 @@ def results(ran: Ran) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_an_opened_pull_request_gets_one_review_and_one_check(
     runner: ActionRunner, github_api: FakeGitHub, pull: Pull
 ) -> None:

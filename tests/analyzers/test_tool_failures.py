@@ -32,6 +32,7 @@ from reviewbot.review.trace import Event, Trace
 from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from reviewbot.threads import in_thread
+from tests.make import one_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -224,7 +225,7 @@ def test_a_tool_whose_thread_hangs_is_a_gap_and_the_review_ends(name: str, telli
     check_the_rest_is_delivered(telling(Broken(TOOLS[name], hangs), seconds=0.1), name, "timeout")
 
 
-@pytest.mark.parametrize("name", sorted(TOOLS))
+@pytest.mark.parametrize("name", one_fast(sorted(TOOLS)))
 def test_a_tool_that_floods_is_a_gap_and_drowns_nobody(name: str, telling: Callable[..., Told]) -> None:
     check_the_rest_is_delivered(telling(Broken(TOOLS[name], floods)), name, "flooded")
 
@@ -237,7 +238,7 @@ def test_a_scan_that_runs_out_of_steps_is_a_gap(name: str, telling: Callable[...
     check_the_rest_is_delivered(telling(tired), name, "timeout")
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", one_fast(PROGRAMS))
 @pytest.mark.parametrize("reason", MISBEHAVIOUR)
 def test_a_program_that_misbehaves_is_a_gap(
     name: str, reason: str, telling: Callable[..., Told], fake_ruff: Callable[[str], Path]

@@ -81,6 +81,7 @@ def test_the_apps_database_comes_first(run: Run, here: Path, monkeypatch: pytest
     assert first == ["all", "all", "1", "1", "1", "0", "1.00", "(0.21-1.00)", "1", "1", "1.00", "(0.21-1.00)"]
 
 
+@pytest.mark.slow
 def test_a_review_on_this_machine_keeps_labels_beside_its_ledger_and_counts_each_finding_once(
     run: Run, here: Path, repo: GitRepo
 ) -> None:

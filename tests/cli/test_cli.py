@@ -440,6 +440,7 @@ def test_a_report_goes_through_no_link(tmp_path: Path) -> None:
     assert not (tmp_path / "precious").exists()
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_traceback(home: Path) -> None:
     (home / "change.diff").write_bytes(SMALL)
     command = f"{sys.executable} -m reviewbot review change.diff --format json | true"
@@ -467,6 +468,7 @@ def test_the_gate_holds_wherever_the_streams_go(home: Path, closed: str, code: i
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_that_is_told_to_stop_tidies_up_and_says_how_to_go_on(home: Path) -> None:
     (home / "change.diff").write_bytes(SMALL)
     (home / "script.json").write_text('{"answers": [{"replies": [{"hang": true}]}]}')

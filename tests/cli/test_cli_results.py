@@ -194,6 +194,7 @@ def test_a_fingerprint_survives_lines_above_another_layout_and_other_names_of_th
     assert prints[0] <= prints[2]
 
 
+@pytest.mark.slow
 def test_fingerprints_survive_lines_above_and_a_real_formatter(said: Callable[..., str], tmp_path: Path) -> None:
     moved = SHOP.replace("def users", "# a line\n" * 20 + "def users")
     texts = [SHOP, moved, _formatted(moved, tmp_path, "40"), _formatted(moved, tmp_path, "60")]

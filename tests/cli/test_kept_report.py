@@ -216,6 +216,7 @@ def test_the_report_goes_to_the_file_that_is_named(run: Run, shop: Path) -> None
     assert json.loads(first)["findings"]
 
 
+@pytest.mark.slow
 def test_with_a_key_no_report_is_looked_for(
     run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch, messages_api: Any
 ) -> None:
@@ -263,6 +264,7 @@ def test_what_a_model_or_a_script_said_is_not_kept(engine: str) -> None:
     assert not is_lasting(engine, ())
 
 
+@pytest.mark.slow
 def test_only_so_many_reports_are_kept_and_none_that_is_too_long(home: Path) -> None:
     del home
     long, longer = (KeptReport("x" * (MAX_BYTES - spare), 0, ("said",)) for spare in (100, 0))

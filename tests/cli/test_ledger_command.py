@@ -47,6 +47,7 @@ def test_a_branch_is_remembered_over_its_commits(run: Run, branch: Path) -> None
     assert states(run) == [("fixed", "its code was changed or removed")]
 
 
+@pytest.mark.slow
 def test_the_ledger_is_a_table_for_people(run: Run, branch: Path) -> None:
     run("review")
     head, row = run("ledger").out.splitlines()
@@ -56,6 +57,7 @@ def test_the_ledger_is_a_table_for_people(run: Run, branch: Path) -> None:
     assert row.split()[2] == "pay.py:2"
 
 
+@pytest.mark.slow
 def test_another_branch_and_a_review_that_keeps_nothing_leave_the_ledger_alone(run: Run, branch: Path) -> None:
     run("review", "--no-cache")
     assert states(run) == []
@@ -73,6 +75,7 @@ def test_what_is_staged_is_reviewed_without_a_ledger(run: Run, branch: Path) -> 
     assert states(run) == []
 
 
+@pytest.mark.slow
 def test_a_dismissed_finding_is_withheld_once_the_base_branch_has_the_decision(run: Run, branch: Path) -> None:
     run("review", "--fail-on", "warning")
     [record] = run("ledger", "--format", "json").report["records"]

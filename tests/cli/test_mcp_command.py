@@ -98,6 +98,7 @@ def test_an_agent_reviews_explains_fixes_and_finds_the_second_review_clean(check
     over_stdio(checkout, talk)
 
 
+@pytest.mark.slow
 def test_every_way_to_name_a_change_gives_the_same_finding(session: AgentSession, checkout: GitRepo) -> None:
     diff = checkout.git("diff", "--cached")
     (checkout.folder / "change.diff").write_text(diff)

@@ -54,6 +54,7 @@ def test_without_the_row_the_key_is_unknown(repository: Path) -> None:
     assert told.startswith("reviewbot: .reviewbot.toml:1: unknown key 'colour'")
 
 
+@pytest.mark.slow
 def test_the_row_is_loaded_from_a_file_and_a_variable_and_shown_with_its_origin(repository: Path) -> None:
     by_file = run(repository, "config", "--repo", ".", "--show-origin").splitlines()
     by_variable = run(repository, "config", "--repo", ".", "--show-origin", REVIEWBOT_COLOUR="blue").splitlines()
@@ -64,6 +65,7 @@ def test_the_row_is_loaded_from_a_file_and_a_variable_and_shown_with_its_origin(
     assert "must be one of red, blue, none, not 'x'" in run(repository, "config", REVIEWBOT_COLOUR="x")
 
 
+@pytest.mark.slow
 def test_the_row_is_a_flag_with_its_help_and_in_the_schema(repository: Path) -> None:
     (repository / "a.diff").write_text("--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+b\n")
 

@@ -120,6 +120,7 @@ def test_a_host_that_does_not_answer_declares_nothing() -> None:
     assert declaration_reader(Silent({}))("x.py") is None
 
 
+@pytest.mark.slow
 def test_a_file_of_too_many_rules_declares_nothing() -> None:
     line = "*.py linguist-generated\n"
 

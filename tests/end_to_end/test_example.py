@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.main import main
+from tests.make import one_fast
 
 ROOT = Path(__file__).parents[2]
 ORDERS = ROOT / "examples/orders"
@@ -46,7 +47,7 @@ def test_the_diff_of_the_example_is_the_difference_of_its_two_states() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("repo", [None, "base", "head"])
+@pytest.mark.parametrize("repo", one_fast([None, "base", "head"]))
 def test_the_example_gives_what_is_expected_of_it_without_a_model(
     repo: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,7 +68,7 @@ def test_the_example_gives_what_is_expected_of_it_without_a_model(
     assert {f["type"] for f in report["findings"]} == {"security", "performance", "style", "logic"}
 
 
-@pytest.mark.parametrize("repo", [None, "base", "head"])
+@pytest.mark.parametrize("repo", one_fast([None, "base", "head"]))
 def test_of_the_example_nothing_else_is_said_and_what_needs_scans_alone_is_named(
     repo: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:

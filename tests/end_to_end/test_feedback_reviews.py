@@ -80,6 +80,7 @@ def test_verdicts_on_a_rule_change_its_confidence_and_the_former_one_stands_besi
     assert "Confidence is fitted to feedback of this installation: 1 rule by what people said of them" in after["notes"]
 
 
+@pytest.mark.slow
 def test_a_kept_report_is_not_that_of_other_feedback(repo_here: GitRepo, run: Run, environ: dict[str, str]) -> None:
     words = ("review", "--git", "HEAD", "--engine", "analyzers")
     run(*words)

@@ -51,6 +51,7 @@ def test_one_more_reader_sees_both_sides_of_a_name_that_crosses_parts(door: Door
     assert {row["worker"]: row["tasks"] for row in review["workers"]}["logic"] == 5
 
 
+@pytest.mark.slow
 def test_what_it_finds_stands_in_the_review_once_beside_what_the_parts_found(door: Door) -> None:
     quote = "print(reserve_seat(3) + 1)"
     claim = {
@@ -67,6 +68,7 @@ def test_what_it_finds_stands_in_the_review_once_beside_what_the_parts_found(doo
     assert [(each["path"], each["line"]) for each in review["findings"]] == [("shop3/part.py", 3)]
 
 
+@pytest.mark.slow
 def test_a_seam_that_fails_is_a_gap_with_its_names_and_no_note(door: Door) -> None:
     team = Team()
 

@@ -172,6 +172,7 @@ def test_without_a_judge_the_number_is_that_which_was_measured_of_the_reader(her
     assert not [note for note in review["notes"] if "stated" in note]
 
 
+@pytest.mark.slow
 def test_a_table_of_another_prompt_is_not_used(here: Path) -> None:
     _, events = reviewed(None, effort="quick")
     reader = names(events)["reader"]
@@ -190,6 +191,7 @@ def evaluated(here: Path) -> list[Json]:
     return [{"case": row["case"], **each} for row in rows for each in row["findings"] if each["stated"]]
 
 
+@pytest.mark.slow
 def test_rows_of_results_have_what_reader_and_judge_stated(here: Path) -> None:
     first, second = evaluated(here)
 
@@ -246,6 +248,7 @@ def test_a_table_is_added_to_those_of_other_models(here: Path, capsys: pytest.Ca
     assert "tables.toml holds no tables of models: schema_version" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_claim_that_was_judged_by_hand_goes_before_its_place(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     claims = evaluated(here)
     capsys.readouterr()
@@ -265,6 +268,7 @@ def test_a_claim_that_was_judged_by_hand_goes_before_its_place(here: Path, capsy
     assert ": 1 claim of 1 change." in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_only_claims_of_the_wanted_types_are_measured(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evaluated(here)
     words = ["calibrate", "rows.jsonl", "--cases", "cases", "--models", "--truth", "own", "--type"]
@@ -272,6 +276,7 @@ def test_only_claims_of_the_wanted_types_are_measured(here: Path, capsys: pytest
     assert [main([*words, kind]) for kind in ("logic", "security")] == [0, 2]
 
 
+@pytest.mark.slow
 def test_claims_without_a_label_measure_nothing(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evaluated(here)
 

@@ -166,6 +166,7 @@ def test_a_worker_with_a_tier_of_its_own_is_asked_apart_within_its_budget(
     }
 
 
+@pytest.mark.slow
 def test_the_same_change_again_asks_nobody(door: Door) -> None:
     first = door.review(BILL + CART)
     asked = len(door.api.asked)
@@ -178,6 +179,7 @@ def test_the_same_change_again_asks_nobody(door: Door) -> None:
     assert second["usage"]["cost_usd"] == 0
 
 
+@pytest.mark.slow
 def test_a_part_of_the_change_that_did_not_change_is_not_asked_about_again(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +194,7 @@ def test_a_part_of_the_change_that_did_not_change_is_not_asked_about_again(
     assert all("value_7 = 8" in json.dumps(body) and "total / len" not in json.dumps(body) for body in again)
 
 
+@pytest.mark.slow
 def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> None:
     team = Team([FOUND])
     ended = [failed(400, "invalid_request_error")]
@@ -289,6 +292,7 @@ def test_what_the_budget_has_no_room_for_is_not_asked_and_named(door: Door) -> N
     assert any(f["category"] == "command-injection" for f in review["findings"])
 
 
+@pytest.mark.slow
 def test_neither_the_key_nor_the_environment_leaves_the_process(door: Door) -> None:
     door.review(BILL, "--trace", "trace.json")
     review_text = json.dumps(door.review(BILL))
@@ -318,6 +322,7 @@ def test_a_secret_in_the_code_is_masked_in_what_is_reported_and_traced(door: Doo
     assert secret not in (door.folder / "trace.json").read_text()
 
 
+@pytest.mark.slow
 def test_a_claim_about_a_line_with_a_secret_is_found_by_its_masked_quote(door: Door) -> None:
     secret = "AKIA" + "Z7Q2M5X8K1N4P6R9"
     leak = new_file("shop/keys.py", f'KEY = "{secret}"', "def key():", "    return KEY[:4]")
@@ -352,6 +357,7 @@ def test_neither_a_secret_nor_a_private_file_of_the_change_is_sent(door: Door, m
     assert states["own/plan.py"] == "partial", "analyzers alone have read it"
 
 
+@pytest.mark.slow
 def test_a_secret_in_the_authors_words_is_sent_to_no_model(door: Door) -> None:
     """Also one that the limits of title and description would cut in two, so that no form is left of it."""
     token, password = "gh" + "p_" + "aB3xQ9" * 6, "tr0ub4dor&3xKq9Zp"
@@ -447,6 +453,7 @@ def test_without_a_key_the_engine_says_which_variable_to_set(door: Door, monkeyp
     assert door.err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_large_change_is_planned_by_a_model_first(door: Door) -> None:
     door.review(LARGE)
 

@@ -62,6 +62,7 @@ def trace(change: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> P
     return path
 
 
+@pytest.mark.slow
 def test_no_report_of_a_review_holds_a_command_but_those_that_it_is_made_of(
     trace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

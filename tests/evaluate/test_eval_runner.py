@@ -98,6 +98,7 @@ def test_a_case_that_kills_its_process_costs_no_other(tmp_path: Path, reviewers:
     assert failures(rows.values()) == [f"deadly/{n}: its process ended without an answer" for n in "ab"]
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_the_processes_as_well(tmp_path: Path, reviewers: Any) -> None:
     before = set(multiprocessing.active_children())
 

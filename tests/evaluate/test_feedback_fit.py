@@ -16,6 +16,7 @@ from reviewbot.domain.contracts.feedback import Label
 from reviewbot.evaluate.feedback_fit import fit_feedback, rates
 from reviewbot.evaluate.model_fit import calibration_error
 from reviewbot.review.feedback import FeedbackTable
+from tests.make import one_fast
 
 STATED = (55, 60, 65, 70, 75, 80, 85, 90, 92, 95, 97)
 TRUTHS: dict[str, Callable[[int], float]] = {
@@ -50,7 +51,7 @@ def error_of(table: FeedbackTable, fresh: Sequence[Label], finding: Finding) -> 
     return calibration_error([fitted[each.stated or 0] for each in fresh], [each.state == "fixed" for each in fresh])
 
 
-@pytest.mark.parametrize("name", TRUTHS)
+@pytest.mark.parametrize("name", one_fast(TRUTHS))
 def test_five_hundred_verdicts_leave_an_error_of_five_hundredths_on_findings_that_come_after_them(
     name: str, a_finding: Callable[..., Finding]
 ) -> None:

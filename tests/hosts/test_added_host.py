@@ -78,6 +78,7 @@ def test_a_pull_request_of_the_added_host_is_reviewed_with_its_links_and_without
     assert TOKEN not in posted + done.stdout
 
 
+@pytest.mark.slow
 def test_the_help_and_the_message_about_a_name_say_how_it_is_named_there(folder: Path) -> None:
     assert "forge:PATH!NUMBER for one in a forge" in run(folder, "review", "--help").stdout
     assert "write forge:PATH!NUMBER for one in a forge; or OWNER" in run(folder, "review", "--pr", "elsewhere").stderr

@@ -18,6 +18,7 @@ from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Reviewed, prepare
 from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase
+from tests.make import one_fast
 from tests.pull_steps import review
 from tests.still_clock import StillClock
 
@@ -97,6 +98,7 @@ def test_where_nothing_was_posted_nothing_is_found(case: HostCase) -> None:
     assert before(case) is None
 
 
+@pytest.mark.slow
 def test_the_report_of_a_newer_head_takes_the_place_of_the_older_one(case: HostCase) -> None:
     first = reviewed_and_posted(case, options(inline=10))
     case.push(**{"src/pay.py": AFTER + "\n\ndef late(order):\n    return order is 'x'\n"})
@@ -109,6 +111,7 @@ def test_the_report_of_a_newer_head_takes_the_place_of_the_older_one(case: HostC
     assert (second.outcome, second.inline) == ("posted", 1), "the finding that has its comment gets no second one"
 
 
+@pytest.mark.slow
 def test_a_decision_that_the_base_branch_gets_later_counts_for_the_same_head(case: HostCase) -> None:
     gate = options({"REVIEWBOT_FAIL_ON": "warning"}, inline=10)
     session = session_of(case)
@@ -131,6 +134,7 @@ def test_a_decision_that_the_base_branch_gets_later_counts_for_the_same_head(cas
     assert (thread.resolved, "**Dismissed as of**" in thread.comments[1].body) == (True, True)
 
 
+@pytest.mark.slow
 def test_a_strangers_copy_of_our_review_is_none_of_ours(case: HostCase) -> None:
     reviewed_and_posted(case)
     [mine] = reviews(case)
@@ -170,12 +174,14 @@ def test_another_repository_under_the_same_name_is_not_the_one_that_was_fetched(
 
 @pytest.mark.parametrize(
     ("head", "variables", "code", "colour"),
-    [
-        (CLEAN, {}, ExitCode.REVIEWED, "success"),
-        (AFTER, {}, ExitCode.REVIEWED, "neutral"),
-        (AFTER, {"REVIEWBOT_FAIL_ON": "warning"}, ExitCode.GATE, "failure"),
-        ("def pay(order):\n    return (\n", {}, ExitCode.INCOMPLETE, "neutral"),
-    ],
+    one_fast(
+        [
+            (CLEAN, {}, ExitCode.REVIEWED, "success"),
+            (AFTER, {}, ExitCode.REVIEWED, "neutral"),
+            (AFTER, {"REVIEWBOT_FAIL_ON": "warning"}, ExitCode.GATE, "failure"),
+            ("def pay(order):\n    return (\n", {}, ExitCode.INCOMPLETE, "neutral"),
+        ]
+    ),
 )
 def test_the_check_has_the_colour_of_its_review(
     case: HostCase, session: HostSession, head: str, variables: dict[str, str], code: ExitCode, colour: str
@@ -188,6 +194,7 @@ def test_the_check_has_the_colour_of_its_review(
     assert (found.code, colours(case)) == (code, [colour])
 
 
+@pytest.mark.slow
 def test_a_closed_gate_asks_for_changes_until_the_next_head(case: HostCase) -> None:
     gate = {"REVIEWBOT_FAIL_ON": "warning", "REVIEWBOT_REQUEST_CHANGES": "true"}
     reviewed_and_posted(case, options(gate))

@@ -84,6 +84,7 @@ def test_what_a_push_costs_by_the_size_of_the_change(
     assert cost.cold <= cost.first / 4 or cost.lines < (700 if looks else 1_500), cost
 
 
+@pytest.mark.slow
 def test_what_was_not_pushed_stays_as_it_was_read_and_its_findings_stand(pushing: Pushing) -> None:
     line = "        total = total + order.refunds * 4"
     pushing.models.claims = ((("order.refunds * 4",), a_claim("shop/refunds.py", line, "It counts four times.")),)
@@ -122,6 +123,7 @@ def test_what_was_not_pushed_stays_as_it_was_read_and_its_findings_stand(pushing
     assert pushing.ledger.records[0].state == "fixed"
 
 
+@pytest.mark.slow
 def test_a_caller_in_the_change_that_was_not_pushed_is_read_again(pushing: Pushing) -> None:
     caller = "def bill(order):\n    return price_of(order) * 2\n"
     pushing.push({**CHANGE, "shop/bill.py": f"from shop.prices import price_of\n\n\n{caller}"})
@@ -198,6 +200,7 @@ def test_a_push_that_models_cannot_read_is_never_green(pushing: Pushing) -> None
     assert pushing.ledger.heads[-1].outcome == "partial"
 
 
+@pytest.mark.slow
 def test_a_forged_ledger_of_another_account_spares_no_reading(pushing: Pushing) -> None:
     first = pushing.push(CHANGE)
     reviews = pushing.case.host.reviews(pushing.case.pull())

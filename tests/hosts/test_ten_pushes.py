@@ -169,6 +169,7 @@ def pushing(case: HostCase) -> Pushing:
     return Pushing(case)
 
 
+@pytest.mark.slow
 def test_ten_pushes_repeat_nothing_and_resolve_what_is_fixed(pushing: Pushing) -> None:
     case, heads = pushing.case, pushing.heads
 

@@ -402,6 +402,7 @@ def test_code_of_many_statements_is_found_again() -> None:
     assert pushes.states == [("fixed", "its code was changed or removed")]
 
 
+@pytest.mark.slow
 def test_many_findings_and_many_records_are_compared_in_seconds() -> None:
     rows = [f"    x{number} = order.sum - {number}" for number in range(1_000)]
     head = {"app/pay.py": "\n".join(["def pay(order):", *rows, ""])}

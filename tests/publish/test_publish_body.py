@@ -37,6 +37,7 @@ def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: MakeF
     assert marker is not None
 
 
+@pytest.mark.slow
 def test_a_body_with_the_longest_history_and_ledger_fits_and_keeps_both_markers(a_finding: MakeFinding) -> None:
     records = tuple(
         Record(

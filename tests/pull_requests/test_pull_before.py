@@ -24,6 +24,7 @@ from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from tests.github_api import CheckRun, FakeGitHub, Pull
 from tests.github_api.refusals import missing_permission, secondary_limit
+from tests.make import one_fast
 
 OpenPull = Callable[..., Pull]
 QUICK = RunOptions(flags={"inline": 0})
@@ -65,6 +66,7 @@ def test_a_review_that_stands_there_is_found_before_another_is_made(
     assert len(github_api.paths("POST")) == writes
 
 
+@pytest.mark.slow
 def test_other_settings_or_another_head_have_no_review_yet(
     office: HostSession, open_pull: OpenPull, github_api: FakeGitHub, folder: Any
 ) -> None:
@@ -87,7 +89,7 @@ def test_who_does_not_post_does_not_look(office: HostSession, open_pull: OpenPul
 
 @pytest.mark.parametrize(
     ("flags", "head"),
-    [({"fail_on": "warning"}, AFTER), ({}, "def pay(order:\n    return order\n")],
+    one_fast([({"fail_on": "warning"}, AFTER), ({}, "def pay(order:\n    return order\n")]),
     ids=["closed gate", "incomplete"],
 )
 def test_a_gate_that_was_closed_or_a_review_that_was_incomplete_is_said_again(
@@ -101,6 +103,7 @@ def test_a_gate_that_was_closed_or_a_review_that_was_incomplete_is_said_again(
     assert posted(office, terms).outcome == "already_posted"
 
 
+@pytest.mark.slow
 def test_a_check_that_was_never_concluded_takes_a_whole_run(office: HostSession, open_pull: OpenPull) -> None:
     pull = open_pull()
     posted(office)
@@ -112,6 +115,7 @@ def test_a_check_that_was_never_concluded_takes_a_whole_run(office: HostSession,
     assert left.status == "completed"
 
 
+@pytest.mark.slow
 def test_a_host_that_does_not_tell_is_no_reason_not_to_review(
     office: HostSession, open_pull: OpenPull, github_api: FakeGitHub
 ) -> None:
@@ -124,6 +128,7 @@ def test_a_host_that_does_not_tell_is_no_reason_not_to_review(
     assert looked(office) is None
 
 
+@pytest.mark.slow
 def test_a_pull_request_with_another_base_is_another_change(
     office: HostSession, open_pull: OpenPull, folder: Any
 ) -> None:
@@ -140,6 +145,7 @@ def test_a_pull_request_with_another_base_is_another_change(
     assert posted(office).outcome == "posted"
 
 
+@pytest.mark.slow
 def test_a_base_branch_that_went_on_leaves_the_review_as_it_is(
     office: HostSession, open_pull: OpenPull, folder: Any
 ) -> None:
@@ -211,6 +217,7 @@ def test_what_was_read_needs_no_note(open_pull: OpenPull, client: GithubClient) 
     assert reading(client).read_warnings() == ()
 
 
+@pytest.mark.slow
 def test_a_reserve_is_kept_so_that_the_review_is_posted_with_its_gap(
     office: HostSession, open_pull: OpenPull, github_api: FakeGitHub
 ) -> None:

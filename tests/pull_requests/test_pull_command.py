@@ -105,6 +105,7 @@ def test_with_post_it_is_printed_and_posted_and_the_second_time_it_is_said_where
     assert second.out == ""
 
 
+@pytest.mark.slow
 def test_the_ledger_of_a_pull_request_is_rebuilt_from_what_was_posted(run: Run, open_pull: OpenPull) -> None:
     pull = open_pull()
     assert json.loads(run("ledger", NAME, "--format", "json").out)["records"] == []
@@ -117,6 +118,7 @@ def test_the_ledger_of_a_pull_request_is_rebuilt_from_what_was_posted(run: Run, 
     assert "has a marker of ours, and does not count" in ended.err
 
 
+@pytest.mark.slow
 def test_a_gate_that_was_closed_is_closed_in_a_second_run_too(run: Run, open_pull: OpenPull) -> None:
     pull = open_pull()
 
@@ -148,6 +150,7 @@ def test_a_head_that_moves_under_the_review_gets_nothing(
     assert "src/pay.py" in ended.out
 
 
+@pytest.mark.slow
 def test_a_refused_permission_is_named_after_the_review_was_printed(
     run: Run, open_pull: OpenPull, github_api: FakeGitHub
 ) -> None:
@@ -163,6 +166,7 @@ def test_a_refused_permission_is_named_after_the_review_was_printed(
     assert github_api.token not in ended.err + ended.out
 
 
+@pytest.mark.slow
 def test_a_closed_gate_is_told_before_that_nothing_could_be_posted(
     run: Run, open_pull: OpenPull, github_api: FakeGitHub
 ) -> None:

@@ -32,6 +32,7 @@ from reviewbot.report.findings.links import SourceLinks
 from reviewbot.report.findings.view import explanation_of, title_of
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.text import block, one_line
+from tests.make import one_fast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -196,7 +197,7 @@ def check(tree: Callable[[str], tuple[list[str], list[str]]]) -> Callable[[Make,
     return run
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", one_fast(PLACES))
 @pytest.mark.parametrize("field", FINDING_FIELDS)
 def test_no_hostile_text_of_a_finding_leaves_its_place(
     field: str,

@@ -210,6 +210,7 @@ def test_what_results_share_does_not_grow_with_their_number(log_of: MakeLog, run
     assert len({id(found.tags) for found in run.results}) == 2
 
 
+@pytest.mark.slow
 def test_runs_share_the_room_for_results_of_a_log(log_of: MakeLog, run_of: Make, result_of: Make) -> None:
     runs = read_log("x", log_of(*[run_of(*[result_of()] * MAX_RESULTS)] * 3))
 

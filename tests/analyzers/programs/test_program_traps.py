@@ -11,6 +11,7 @@ import pytest
 from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.diff.language import language_of
+from tests.make import one_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -178,7 +179,7 @@ TRAPS = {
 }
 
 
-@pytest.mark.parametrize("name", TRAPS)
+@pytest.mark.parametrize("name", one_fast(TRAPS))
 def test_a_trap_neither_runs_nor_leaks_nor_silences(
     name: str,
     tmp_path: Path,

@@ -165,6 +165,7 @@ def test_a_statement_of_too_many_parts_is_open() -> None:
     assert made_in_a_function(f"f'SELECT {'{1}' * 3_000}'") is Made.OPEN
 
 
+@pytest.mark.slow
 def test_a_file_of_too_many_parts_is_open_from_there_on() -> None:
     texts = SqlTexts(ast.parse(f"a = f'{'{1}' * 900}'\n" * 30))
 

@@ -11,6 +11,7 @@ import pytest
 
 from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.run import changed_file
+from tests.make import one_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ VICTIM = 'import os\nimport sys\n\n\ndef ping(r):\n    os.system("ping " + r)\n 
 CANARY = "CANARY-0b5e77"
 
 
-@pytest.mark.parametrize("trap", TRAPS, ids=[trap["name"] for trap in TRAPS])
+@pytest.mark.parametrize("trap", one_fast(TRAPS), ids=[trap["name"] for trap in TRAPS])
 def test_a_trap_neither_runs_nor_leaks_nor_silences(
     trap: dict[str, Any],
     tmp_path: Path,

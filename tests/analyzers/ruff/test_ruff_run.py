@@ -17,6 +17,7 @@ from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.process import ProgramError
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.run import FLAGS, RuffAnswer, RuffRunner, find_ruff
+from tests.make import one_fast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,7 +250,9 @@ def test_many_files_need_few_starts_of_ruff(
     assert len(notes) <= 10
 
 
-@pytest.mark.parametrize("body", ["time.sleep(600)", "while True: print('x' * 9999)", "sys.exit(2)", "print('[{')"])
+@pytest.mark.parametrize(
+    "body", one_fast(["time.sleep(600)", "while True: print('x' * 9999)", "sys.exit(2)", "print('[{')"])
+)
 def test_a_file_that_ruff_fails_on_costs_the_files_beside_it_nothing(
     file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, body: str
 ) -> None:

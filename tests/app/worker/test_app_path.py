@@ -206,6 +206,7 @@ def test_a_command_reviews_the_head_of_now(place: Place) -> None:
     assert place.reviewed() == [place.pull.head_sha]
 
 
+@pytest.mark.slow
 def test_a_permission_that_is_not_granted_is_a_state_and_stands_in_the_check(place: Place) -> None:
     place.deliver("opened")
     refused = place.github.answer
@@ -227,6 +228,7 @@ def test_a_permission_that_is_not_granted_is_a_state_and_stands_in_the_check(pla
 # --- order and replay ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_close_that_comes_late_does_not_cost_the_review(place: Place) -> None:
     """It was closed and opened again, and the host delivered the two the other way round."""
     place.deliver("reopened")
@@ -247,6 +249,7 @@ def test_a_pull_request_that_is_closed_is_not_reviewed(place: Place) -> None:
     assert place.reviewed() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lifted", [True, False])
 def test_a_refusal_is_that_of_now_and_not_that_of_the_delivery(place: Place, *, lifted: bool) -> None:
     """The label was set and taken away, and the host delivered the two the other way round, or only one of them."""

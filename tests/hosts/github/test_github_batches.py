@@ -66,6 +66,7 @@ def text_of(name: str) -> str:
     return f"name = {name!r}\n" + "x = 1\n" * 20 + "y = 2\n"
 
 
+@pytest.mark.slow
 def test_the_new_sides_of_many_files_take_few_requests(
     github_api: FakeGitHub, client: GithubClient, many: PullRequest
 ) -> None:

@@ -225,6 +225,7 @@ def test_where_the_tree_cannot_be_had_that_is_said_and_files_are_read_one_by_one
     assert found.head("app.py") == "word = 1\n"
 
 
+@pytest.mark.slow
 def test_the_archive_of_another_commit_is_repaired_or_refused(
     github_api: FakeGitHub, branch: Any, snapshot: Callable[..., GithubSnapshot]
 ) -> None:

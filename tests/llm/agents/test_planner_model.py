@@ -115,6 +115,7 @@ def test_where_there_is_one_task_there_is_nothing_to_plan(
     assert trace.of("planned")[0]["reason"] == "the routed plan has nothing to split or to order"
 
 
+@pytest.mark.slow
 def test_more_files_than_a_model_can_be_told_of_are_left_to_rules(
     build: Callable[..., ModelPlanner],
     a_change: Callable[..., ChangeSet],

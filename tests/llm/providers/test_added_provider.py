@@ -87,6 +87,7 @@ def test_a_review_is_made_by_the_added_provider_with_its_model_and_price(folder:
     assert (review["usage"]["cost_usd"] > 0, review["usage"]["unpriced_calls"]) == (True, 0)
 
 
+@pytest.mark.slow
 def test_the_added_provider_is_a_choice_and_its_models_are_shown(folder: Path) -> None:
     shown = run(folder, "config", "--show-origin", ECHO_KEY="secret").stdout
 
@@ -97,6 +98,7 @@ def test_the_added_provider_is_a_choice_and_its_models_are_shown(folder: Path) -
     assert "REVIEWBOT_PROVIDER must be one of anthropic, bedrock, vertex, echo, none, not 'ecko'" in refused
 
 
+@pytest.mark.slow
 def test_the_added_providers_key_is_missed_in_its_own_words(folder: Path) -> None:
     done = run(folder, "review", "a.diff", "--engine", "models", "--no-cache")
 

@@ -286,6 +286,7 @@ def test_one_tool_that_reports_one_rule_twice_on_a_line_is_one_finding_with_both
     assert [finding.message for finding in single] == ["Undefined name `a`; also: Undefined name `b`"]
 
 
+@pytest.mark.slow
 def test_a_flood_of_one_rule_on_a_line_is_one_finding_of_bounded_length(a_finding: MakeFinding) -> None:
     single, _ = merge(a_finding(rule="F821", message=f"Undefined name `{n}`") for n in range(1_000))
 
