@@ -52,6 +52,8 @@ class Hit(NamedTuple):
     taint: Taint
     reaches: frozenset[str] = frozenset()
     code: ast.AST | None = None
+    seen: bool = False
+    """It counts only where all code on the way is at hand."""
 
 
 class Hits:
@@ -70,17 +72,17 @@ class Hits:
         for taint in value.taints:
             if kind == "path" and UPLOAD in taint.how:
                 continue
-            if rule is not None and (rule.object > (OBJECT in taint.how) or (rule.seen and UNSEEN in taint.how)):
+            if rule is not None and rule.object > (OBJECT in taint.how):
                 continue
-            reaches = rule.reaches if rule is not None else frozenset()
+            reaches, seen = (rule.reaches, rule.seen) if rule is not None else (frozenset[str](), False)
             end = taint.after(node.lineno, f"into `{sink}`")
-            self.add(Hit(kind, node.lineno, node.end_lineno or node.lineno, sink, end, reaches, node))
+            self.add(Hit(kind, node.lineno, node.end_lineno or node.lineno, sink, end, reaches, node, seen))
 
     def add(self, hit: Hit) -> None:
         """Keep what arrived, once for each place and origin."""
         taint = hit.taint
         unseen = UNSEEN in taint.how
-        if not _harmful(hit.kind, taint) or (unseen and not self._knowledge.kinds[hit.kind].unseen):
+        if not _harmful(hit.kind, taint) or (unseen and (hit.seen or not self._knowledge.kinds[hit.kind].unseen)):
             return
         if unseen and taint.origin.reach != "remote":
             return

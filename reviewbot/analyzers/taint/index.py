@@ -60,7 +60,8 @@ def _noted(node: ast.stmt, inside: int, owner: str, found: Index) -> tuple[int, 
         return inside, node.name if inside < 0 else owner
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         number = len(found.functions)
-        found.functions[number] = Function(number, node, "" if inside >= 0 else owner, nested=inside >= 0)
+        outermost = inside if inside < 0 or found.functions[inside].inside < 0 else found.functions[inside].inside
+        found.functions[number] = Function(number, node, "" if inside >= 0 else owner, outermost)
         found.calls[inside].add(node.name)
         return number, ""
     return inside, owner
@@ -124,11 +125,13 @@ def worth_following(found: Index, knowledge: Knowledge, sinks: frozenset[str]) -
 
 
 def in_order(found: Index, wanted: set[int]) -> list[int]:
-    """The functions of the module and its classes, those first that others call."""
+    """The functions of the module and its classes, those first that others, or functions inside of others, call."""
     named: dict[str, list[int]] = defaultdict(list)
+    called: dict[int, set[str]] = defaultdict(set)
     starts: dict[str, int] = {}
     for number, function in found.functions.items():
-        if not function.nested:
+        called[number if function.inside < 0 else function.inside] |= found.calls[number]
+        if function.inside < 0:
             named[function.node.name].append(number)
             if function.node.name == "__init__":
                 named[function.owner].append(number)
@@ -141,10 +144,10 @@ def in_order(found: Index, wanted: set[int]) -> list[int]:
             number, done = todo.pop()
             if done:
                 ordered.append(number)
-            elif number not in state and not found.functions[number].nested:
+            elif number not in state and found.functions[number].inside < 0:
                 state[number] = True
                 todo.append((number, True))
-                names = sorted(found.calls[number] & named.keys())
+                names = sorted(called[number] & named.keys())
                 inner = [other for name in names for other in named[name] if other in wanted]
                 owner = found.functions[number].owner
                 inner += [starts[owner]] if owner in starts else []

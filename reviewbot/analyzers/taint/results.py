@@ -189,7 +189,7 @@ class Results:
         held = mix([receiver] if first in _GETS else [receiver, *call.all_arguments])
         taints = tuple(taint for taint in held.taints if taint.origin.reach in ("remote", "typed"))
         value = Value(taints).mark(*self._knowledge.harmless_by_name(call.name))
-        return value.became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
+        return without(value, BUILT).became(UNSEEN).after(call.node.lineno, f"through `{call.shown}`")
 
     def _answers(self, words: list[str]) -> bool:
         """Whether a function that is given a request returns the answer to it: `handle_request`, not `read_request`."""

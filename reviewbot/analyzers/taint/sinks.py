@@ -8,7 +8,7 @@ from reviewbot.analyzers.taint.flow import Call, Flow
 from reviewbot.analyzers.taint.knowledge import Sink
 from reviewbot.analyzers.taint.operations import is_statement
 from reviewbot.analyzers.taint.places import render_expression
-from reviewbot.analyzers.taint.values import HOSTED, NUMBER, Value, mix
+from reviewbot.analyzers.taint.values import BUILT, HOSTED, NUMBER, UNSEEN, Value, mix
 
 _RECEIVER, _EVERY = -1, -2
 """In `Sink.args`: the receiver of the call, and all arguments."""
@@ -59,14 +59,19 @@ class Sinks:
             )
 
     def check_return(self, node: ast.expr, value: Value) -> None:
-        """Check a function's return value that is shown as a page."""
+        """Check a function's return value that is shown as a page.
+
+        What code that is not at hand returns may be a response with its headers; it counts as text once it was put
+        together with other text.
+        """
         if value.form == "tuple" and value.items:
             kept = list(value.items.values())
             if any(_is_no_page(part) for part in kept[1:]):
                 return
             value = kept[0]
         if not value.form and not value.path:
-            self._flow.hits.arrive("xss", node, "return", value)
+            texts = tuple(taint for taint in value.taints if UNSEEN not in taint.how or BUILT in taint.how)
+            self._flow.hits.arrive("xss", node, "return", Value(texts))
 
     def _arrive(self, call: Call, sink: Sink, value: Value) -> None:
         if (sink.text and value.form in ("dict", "list", "set")) or (sink.receiver and not _is_upload(call)):

@@ -340,7 +340,7 @@ class Statements:
         number = self._flow.numbers.get(node, -1)
         there = scope.get(node.name)
         scope.set(node.name, Value(path=there.path if there is not None else "", function=number))
-        if number >= 0 and self._flow.functions[number].nested:
+        if number >= 0 and self._flow.functions[number].inside >= 0:
             self._nested(number, scope)
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:

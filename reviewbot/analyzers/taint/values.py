@@ -159,8 +159,8 @@ class Function(NamedTuple):
     node: ast.FunctionDef | ast.AsyncFunctionDef
     owner: str
     """The name of its class; empty outside of one."""
-    nested: bool = False
-    """Inside another function."""
+    inside: int = -1
+    """The number of the outermost function that it stands in; -1 for a function of the module or of a class."""
 
     @property
     def parameters(self) -> list[ast.arg]:

@@ -256,3 +256,21 @@ def test_a_long_way_is_cut(follow: Follow) -> None:
     )
     assert found[0].row == 35
     assert len(found[0].flow) <= 12
+
+
+def test_a_function_is_followed_before_the_one_whose_inner_function_calls_it(agree: Agree) -> None:
+    agree("""
+        from flask import Flask, request
+        from shop.pages import page
+        def routes(app: Flask) -> None:
+            @app.get("/queue/<item>")
+            def one(item: str):
+                return _shown(item, request.args["state"])
+            @app.get("/raw/<item>")
+            def raw(item: str):
+                return _bold(item)  # <<< xss-external
+        def _shown(item: str, state: str):
+            return page("item", item=item, state=state)
+        def _bold(item: str):
+            return f"<b>{item}</b>"
+    """)

@@ -264,3 +264,38 @@ def test_other_parsers_and_patterns_by_what_made_them(agree: Agree) -> None:
             open(request.args["a"].replace("<", ""))  # <<< path-external
             os.system(request.files.changed("x"))  # <<< command-external
     """)
+
+
+def test_what_other_modules_make_of_a_request_is_a_response_until_it_is_put_into_a_text(agree: Agree) -> None:
+    agree("""
+        from flask import Flask, request
+        from shop.pages import page, label_of
+        app = Flask(__name__)
+        @app.get("/queue/<item>")
+        def one(item: str):
+            return page("item", item=item)
+        @app.get("/runs/<run>")
+        def other(run: str):
+            return _run_page(f"run {run}")
+        def _run_page(title: str):
+            return page("run", title=title)
+        @app.get("/labels")
+        def labels():
+            name = label_of(request.args["name"])
+            return f"<b>{name}</b>"  # <<< xss-external
+    """)
+
+
+def test_an_answer_that_a_helper_of_the_file_writes_was_not_sent_by_the_client_if_another_module_made_it(
+    agree: Agree,
+) -> None:
+    agree("""
+        from http.server import BaseHTTPRequestHandler
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.answer(self.server.exchanged(self.path))
+            def do_POST(self):
+                self.answer(self.path)
+            def answer(self, text):
+                self.wfile.write(text.encode())  # <<< xss-external
+    """)
