@@ -30,7 +30,7 @@ _OF_VARIABLES = {variable: name for each in PROVIDERS.values() for variable, nam
 """The inputs that stand for variables of providers."""
 
 MARKER_KEY = "REVIEWBOT_MARKER_KEY"
-"""The one variable of ours that the job may set."""
+"""The one variable `REVIEWBOT_...` that the job may set."""
 
 LOGINS = tuple(name for each in PROVIDERS.values() for name in each.logins)
 """What the job's environment may say of a provider with a login of its own. No address is among them.

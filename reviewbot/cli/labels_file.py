@@ -79,7 +79,7 @@ def branch_name(key: str) -> str:
 
 
 def local_feedback(environ: Mapping[str, str]) -> FeedbackTable:
-    """What is known of earlier findings on this machine; a file that cannot be read is treated as none."""
+    """What is known of earlier findings on this machine; a file that cannot be read is treated as missing."""
     try:
         return FeedbackTable.model_validate_json(feedback_path(environ).read_bytes())
     except (OSError, ValidationError, ConfigError):

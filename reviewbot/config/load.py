@@ -30,7 +30,7 @@ OTHER_VARIABLES = frozenset(
         "STATE_DIR", "STOP_SECONDS", "WEBHOOK_SECRET",
     )
 )  # fmt: skip
-"""Variables of ours that are no settings: secrets, places, and how the App runs. None is a slip in a setting's name."""
+"""Variables `REVIEWBOT_...` that are not settings: secrets, places, how the App runs. None is a misspelt setting."""
 
 _TYPO = 0.75
 """How alike an unknown variable must be to a known one to count as a slip. Foreign `REVIEWBOT_*` variables exist:

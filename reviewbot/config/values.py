@@ -206,7 +206,7 @@ class Switch(SettingType):
         return {"type": "boolean"}
 
     def check(self, value: object) -> Value:
-        """The bool; a number is none."""
+        """The bool; a number is refused."""
         if isinstance(value, bool):
             return value
         raise ValueError(value)

@@ -107,4 +107,4 @@ def _read(case: str, finding: Json) -> list[Stated]:
     try:
         return [Stated.model_validate_json(json.dumps(each)) for each in finding.get("stated") or ()]
     except (ValidationError, TypeError):
-        raise InputError(f"a finding of {case!r:.80} states numbers in a form that is none of ours") from None
+        raise InputError(f"a finding of {case!r:.80} states numbers in an unknown form") from None

@@ -109,7 +109,7 @@ def _row(path: Path, line: str) -> Json:
     if not isinstance(findings, list) or not all(isinstance(finding, dict) for finding in findings):
         raise InputError(f"{path} is no file of results: each line should be an object with 'case' and 'findings'")
     if not all(_is_finding(finding) for finding in findings):
-        raise InputError(f"{path} holds a finding of {row['case']!r:.80} that is none of ours: a field has an odd type")
+        raise InputError(f"{path} holds a finding of {row['case']!r:.80} in an unknown form: a field has an odd type")
     return dict(row)
 
 

@@ -79,7 +79,7 @@ def stated_numbers(
 Json = dict[str, Any]
 
 SEVERITIES: Mapping[Severity, str] = {"critical": "critical", "warning": "medium", "info": "low"}
-"""In the words that rows of results use. None of ours is "high": three steps do not tell four apart."""
+"""In the words that rows of results use. "high" is not used: three severities cannot stand for four."""
 
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 

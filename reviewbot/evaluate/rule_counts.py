@@ -19,7 +19,7 @@ from reviewbot.evaluate.rows import SEVERITIES, Json
 from reviewbot.review.calibration import BAND, MIN_COUNTS, Band, RuleRow, wilson
 
 FOREIGN = ("model:", "imported:")
-"""How sources begin that are not tools of ours: their findings are not ours to count."""
+"""How the names of sources begin that are not tools of reviewbot: their findings are not counted."""
 
 STAGE = "workers"
 """The only stage whose findings still say which tool and rule each of them is of."""

@@ -149,7 +149,7 @@ class Annotation:
 
 @dataclass(frozen=True)
 class CheckDraft:
-    """A finished check run. Texts are Markdown of ours."""
+    """A finished check run. Texts are Markdown by reviewbot."""
 
     title: str
     summary: str
@@ -259,16 +259,16 @@ class CheckHost(Protocol):
     """The check runs of a repository. Blocking; HostError and its kinds are all that is raised."""
 
     def start_check(self, name: str, head_sha: str) -> int:
-        """Start a check run; its id. One of ours of this name that is in progress is taken up again."""
+        """Start a check run; its id. An own check run of this name that is in progress is taken up again."""
 
     def finish_check(self, check_id: int, draft: CheckDraft) -> str:
         """Conclude it; its URL."""
 
     def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
-        """Conclude the newest of ours of this name on a commit that is in progress, if there is one."""
+        """Conclude the newest own check run of this name on a commit that is in progress, if there is one."""
 
     def in_progress(self, name: str, head_sha: str) -> int | None:
-        """The newest of ours of this name on a commit that is in progress."""
+        """The newest own check run of this name on a commit that is in progress."""
 
 
 class CodeHost(Protocol):

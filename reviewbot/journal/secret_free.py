@@ -9,7 +9,7 @@ from reviewbot.domain.ports import Journal
 from reviewbot.redact.mask import Mask
 
 _MAX_DEPTH = 40
-"""No value of ours is nested half as deep; what a model nests deeper counts as one that holds something."""
+"""No value of this program is nested half as deep; what a model nests deeper counts as holding a secret."""
 
 
 class SecretFreeJournal:

@@ -14,7 +14,7 @@ MAX_PACKED_CHARS = 24_000
 """What a comment of 65,536 characters has room for beside its report."""
 
 MAX_JSON_BYTES = 2_000_000
-"""More than the largest ledger takes. What unpacks to more is none."""
+"""More than the largest ledger takes. What unpacks to more is refused."""
 
 
 def pack(ledger: Ledger, most: int = MAX_PACKED_CHARS) -> str:

@@ -179,7 +179,7 @@ def _may_be_late(finding: Finding) -> bool:
 def _stays_closed(record: Record, finding: Finding) -> bool:
     """Whether a decision of an earlier head still holds: one of the file counts only as long as the file has it.
 
-    What our own judge refuted, and now holds to be critical, is said: a mistake of ours must not hide it.
+    What our own judge refuted, and now holds to be critical, is reported: a wrong ruling must not hide it.
     """
     if record.state == "dismissed":
         return record.origin in _KEPT

@@ -42,7 +42,7 @@ def encode(rows: Collection[bytes]) -> str:
 
 
 def decode(text: str) -> frozenset[bytes]:
-    """The marks of a text of `encode`. What is none has no marks."""
+    """The marks of a text of `encode`; no marks for any other text."""
     try:
         data = b64decode(text.encode("ascii"), validate=True)
     except ValueError:

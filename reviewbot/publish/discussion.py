@@ -1,4 +1,4 @@
-"""Decide what a person's reply in a thread of ours leads to, and word the answer. Pure; a reply's text is data.
+"""Decide what a person's reply in a finding's thread leads to, and word the answer. Pure; a reply's text is data.
 
 A question is answered from what the review kept. Anything else that is no mere acknowledgement disputes the finding,
 which is judged once more, and not again until its code changes.
@@ -24,7 +24,7 @@ judged, for there is no model, or it could not be asked."""
 Step = Literal["nothing", "answer", "judge"]
 
 MAX_IN_THREAD, MAX_IN_PULL = 5, 30
-"""Answers of ours to replies: two programs that answer each other through accounts of people end there."""
+"""Replies that are answered: two programs that answer each other through accounts of people stop there."""
 
 MAX_REPLY_CHARS = 2_000
 """Of a reply that a judge is shown."""

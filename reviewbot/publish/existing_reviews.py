@@ -1,4 +1,4 @@
-"""Find our reviews and comments on a pull request: those by our own account that carry a marker of ours."""
+"""Find reviewbot's reviews and comments on a pull request: those by its account that carry a signed marker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reviewbot.publish.options import PublishContext, PublishOptions, PublishReq
 
 
 class Own(NamedTuple):
-    """A review of ours with its marker."""
+    """A review by reviewbot, with its marker."""
 
     review: PostedReview
     marker: ReviewMarker

@@ -74,7 +74,7 @@ class JournalIntents:
         self._journal.put(_PREFIX + key, json.dumps(intent._asdict()))
 
     def _read(self, key: str) -> _Intent:
-        """What is no entry of ours counts as none."""
+        """The entry; an empty one where nothing valid is stored."""
         try:
             found = json.loads(self._journal.get(_PREFIX + key) or "{}")
             return _Intent(str(found["holder"]), float(found["until"]), int(found["review_id"]))

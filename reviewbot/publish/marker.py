@@ -1,7 +1,7 @@
 """Signed HTML comments at the end of our reviews and comments, by which we recognise them.
 
 A marker counts only where its signature is right and its repository and pull request are those that were asked for;
-callers that look for reviews of ours also check who wrote them. No other text can bring a marker into a body of ours:
+callers also check who wrote it. No other text can bring a marker into a body that reviewbot writes:
 `reviewbot.report.text` escapes what opens an HTML comment, and only what stands at the very end of a body is read.
 """
 
@@ -25,7 +25,7 @@ MIN_KEY_CHARS = 16
 """A shorter key could be guessed."""
 
 MAX_MARKER_CHARS = 12_000
-"""More than the longest marker takes. What begins further from the end of a body is none."""
+"""More than the longest marker takes. Text that begins further from the end of a body is not a marker."""
 
 MAX_LEDGER_CHARS = MAX_PACKED_CHARS + 300
 """The longest marker of a ledger."""
@@ -63,7 +63,7 @@ _DISCUSSION = re.compile(
 
 @dataclass(frozen=True)
 class ReviewMarker:
-    """What a review of ours is of."""
+    """The marker of a review: what it reviewed."""
 
     repository_id: int
     pull: int
@@ -87,7 +87,7 @@ class ReviewMarker:
 
 
 class AnswerMarker(NamedTuple):
-    """What a reply of ours says of a finding: its state since a head."""
+    """The marker of a reply about a finding: its state since a head."""
 
     finding: str
     state: str
@@ -95,7 +95,7 @@ class AnswerMarker(NamedTuple):
 
 
 class DiscussionMarker(NamedTuple):
-    """What an answer of ours to a person's reply says."""
+    """The marker of an answer to a person's reply."""
 
     finding: str
     comment: int
@@ -144,7 +144,7 @@ class Signer:
         return self._signed(_OPENS_LEDGER, f"v=1 repository={repository_id} pull={pull} data={packed}")
 
     def answer(self, repository_id: int, pull: int, answer: AnswerMarker) -> str:
-        """The HTML comment of a reply to a comment of ours."""
+        """The HTML comment of a reply to one of reviewbot's comments."""
         fields = f"finding={answer.finding} state={answer.state} head={answer.head}"
         return self._signed(_OPENS_ANSWER, f"v=1 repository={repository_id} pull={pull} {fields}")
 
@@ -154,7 +154,7 @@ class Signer:
         return self._signed(_OPENS_DISCUSSION, f"v=1 repository={repository_id} pull={pull} {fields}")
 
     def read_discussion(self, body: str, repository_id: int, pull: int) -> DiscussionMarker | None:
-        """What an answer of ours to a reply has said; None as for `read_review`."""
+        """Read the marker of an answer to a reply; None as for `read_review`."""
         match = self._read(_OPENS_DISCUSSION, _DISCUSSION, body)
         if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
             return None
@@ -169,7 +169,7 @@ class Signer:
         return self._signed(_OPENS_FINDING, f"v=1 repository={repository_id} pull={pull} finding={fingerprint}")
 
     def read_review(self, body: str, repository_id: int, pull: int) -> ReviewMarker | None:
-        """The marker at the end of a review; None where there is none, or none of ours of this pull request."""
+        """Read the marker at the end of a review; None where there is none with our signature for this pull request."""
         match = self._read(_OPENS_REVIEW, _REVIEW, body)
         if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
             return None
@@ -184,7 +184,7 @@ class Signer:
         return match[4] if match is not None and (int(match[2]), int(match[3])) == (repository_id, pull) else None
 
     def read_answer(self, body: str, repository_id: int, pull: int) -> AnswerMarker | None:
-        """What a reply of ours has said; None as above."""
+        """Read the marker of a reply; None as above."""
         match = self._read(_OPENS_ANSWER, _ANSWER, body)
         if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
             return None
@@ -214,7 +214,7 @@ class Signer:
 
 
 def _signature(key: bytes, opens: str, fields: str) -> str:
-    """What is signed begins with its kind: a marker of one kind is none of the other."""
+    """What is signed begins with its kind, so that a marker of one kind is not valid as another."""
     return hmac.new(key, (opens + fields).encode(), hashlib.sha256).hexdigest()
 
 

@@ -1,6 +1,6 @@
 """Post exactly one review: the host has no "post unless present", so we look, post once, and look again.
 
-    head as reviewed? -> take the intent -> look for a review of ours -> head again -> one call -> look once more
+    head as reviewed? -> take the intent -> look for its review -> head again -> one call -> look once more
 
 A review is known by its author, its signed marker, its head and its policy. Whatever is not known to have been
 carried out is looked for before anything is repeated.
@@ -40,7 +40,7 @@ _TWIN = "another run posted the same review at the same time; that one counts"
 
 
 async def publish(request: PublishRequest, options: PublishOptions, context: PublishContext) -> PullPosted:
-    """Post exactly one review of this head under this policy, and point older ones of ours to it.
+    """Post exactly one review of this head under this policy, and point reviewbot's older ones to it.
 
     Raises HostError: HostAccessError where a permission is missing, HostUnknownError where it is not known whether it
     was posted (another run finds out), HostInvalidError where the host takes not even the body.
@@ -78,7 +78,7 @@ class _Run:
         except HostUnknownError:
             raise  # it may still show: until the lease has run out others wait for it
         except (HostError, HeadMovedError):
-            # Nothing of ours is on its way any more: the next run need not wait. A lease of nothing lets it go.
+            # No request is under way any more: the next run need not wait. A lease of nothing lets it go.
             await asyncio.to_thread(self.context.intents.begin, self.request.key, self.context.holder, 0)
             raise
 
@@ -189,7 +189,7 @@ class _Run:
     async def _add(
         self, found: ExistingReviews, summary: PostedReview, sender: Sender, comments: tuple[InlineComment, ...]
     ) -> Sent | None:
-        """Post comments for what is new, and ask for changes where nothing of ours does; None where nothing is due."""
+        """Post comments for what is new, and ask for changes where no review does yet; None where nothing is due."""
         asks = self._asks and not found.blocking
         if found.part is not None or not (comments or asks):
             return None
@@ -228,7 +228,7 @@ class _Run:
         return _outcome("already_posted", first, (*sent.notes, _TWIN, *trouble), sent.inline)
 
     async def _point(self, found: ExistingReviews, newest: PostedReview) -> list[str]:
-        """Let each older review of ours that still counts point to the newest one, where that is still of the head."""
+        """Let each older review that still counts point to the newest one, where that is still of the head."""
         older = found.older_than(newest.review_id)
         if not older:
             return []
@@ -264,7 +264,7 @@ class _Run:
         return []
 
     async def _edit(self, review_id: int, body: str) -> list[str]:
-        """Replace the body of a review of ours. A failure is noted and costs nothing: the newest review is complete."""
+        """Replace the body of an own review. A failure is noted and costs nothing: the newest review is complete."""
         try:
             await asyncio.to_thread(self.context.host.edit_review, review_id, body)
         except HostError as error:

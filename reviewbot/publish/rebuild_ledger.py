@@ -23,7 +23,7 @@ _NAME_CHARS = 80
 
 
 class OwnThread(NamedTuple):
-    """A thread that a comment of ours opened."""
+    """A thread that a comment by reviewbot opened."""
 
     thread: Thread
     name: str
@@ -42,7 +42,7 @@ class RebuiltLedger(NamedTuple):
     ledger: Ledger
     threads: tuple[OwnThread, ...]
     notes: tuple[str, ...]
-    """Markers of ours that do not count, one line each."""
+    """Markers that do not count (another account has them), one line each."""
 
 
 async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> RebuiltLedger:
@@ -95,7 +95,7 @@ def rebuild(
 
 
 def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> tuple[OwnThread, ...]:
-    """The threads that comments of ours opened."""
+    """The threads that comments by reviewbot opened."""
     return tuple(_own_threads(pull, signer, account, threads))
 
 
@@ -149,7 +149,7 @@ def _record(own: OwnThread, cut_short: str, here: str) -> Record:
 
 
 def _edited(account: int, reviews: Iterable[PostedReview], edited: Collection[int]) -> Iterator[str]:
-    """Reviews of ours that another account has edited."""
+    """Reviews by reviewbot that another account has edited."""
     for review in reviews:
         if review.author_id == account and review.review_id in edited and ANY_MARKER in review.body:
             yield f"review {review.review_id} was edited by another account, and the ledger in it does not count"
@@ -159,9 +159,9 @@ def _foreign(account: int, reviews: Iterable[PostedReview], threads: Iterable[Th
     """What other accounts have written in the form of our markers."""
     for review in reviews:
         if review.author_id != account and ANY_MARKER in review.body:
-            yield f"a review by account {review.author_id or 'unknown'} has a marker of ours, and does not count"
+            yield f"a review by account {review.author_id or 'unknown'} has a marker of reviewbot, and does not count"
     for thread in threads:
         for comment in thread.comments:
             if comment.author_id != account and ANY_MARKER in comment.body:
                 who = short_line(comment.author, _NAME_CHARS) or "an unknown account"
-                yield f"a comment by {who} has a marker of ours, and does not count"
+                yield f"a comment by {who} has a marker of reviewbot, and does not count"

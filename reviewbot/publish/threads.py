@@ -46,7 +46,7 @@ class Answering:
     host: ReviewHost
 
     async def answer_all(self, threads: Iterable[OwnThread], ledger: Ledger) -> Answered:
-        """Say in each thread of ours what its finding has come to, once; a thread that was opened again is left."""
+        """Say once in the thread of each finding how it ended; a thread that was opened again is left alone."""
         failures: list[HostError] = []
         settled: set[str] = set()
         for own in threads:

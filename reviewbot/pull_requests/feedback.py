@@ -31,7 +31,7 @@ class Observed(NamedTuple):
 
 
 def observe(pull: PullRequest, signer: Signer, host: CodeHost) -> tuple[Ledger, tuple[Observed, ...]]:
-    """The ledger of a pull request, and what people did with each comment of ours. Blocking. Raises HostError.
+    """The ledger of a pull request, and what people did with each of reviewbot's comments. Blocking. Raises HostError.
 
     A reaction counts of an account that may write to the repository, once for and once against.
     """

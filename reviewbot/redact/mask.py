@@ -58,7 +58,7 @@ _MIN_SECRET_CHARS = 16
 """Characters. The name of a field is masked from there on: a model may choose those of a tool's arguments."""
 
 _MAX_DEPTH = 40
-"""No value of ours is nested half as deep. A tool's arguments are what a model made of them, and may be."""
+"""No value of this program is nested half as deep; the arguments of a tool call, which a model writes, may be."""
 _TOO_DEEP = "(nested too deeply)"
 
 

@@ -61,7 +61,7 @@ def from_diff(data: bytes, folder: Path | None) -> Subject:
 
 
 def tree_of(folder: Path) -> TreeSnapshot:
-    """A folder without any change to it. Raises InputError where it is none."""
+    """A folder without any change to it. Raises InputError where the path is not a folder."""
     return TreeSnapshot.open(folder, ChangeSet())
 
 

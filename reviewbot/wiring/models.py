@@ -92,7 +92,7 @@ def effective(settings: Settings, environ: Mapping[str, str]) -> Settings:
 
 
 def prices_of(settings: Settings) -> PriceTable:
-    """Read what models cost. Raises InputError for a table that cannot be read, ConfigError for one that is none."""
+    """Read what models cost. Raises InputError for an unreadable file, ConfigError for an invalid table."""
     table = packaged_prices(provider_of(settings).name)
     if settings.prices is None:
         return table

@@ -101,8 +101,8 @@ def test_marks_of_another_account_do_not_count_and_are_named() -> None:
 
     assert [each.state for each in found.ledger.records] == ["open"]
     assert found.notes == (
-        "a review by account 78 has a marker of ours, and does not count",
-        "a comment by octocat has a marker of ours, and does not count",
+        "a review by account 78 has a marker of reviewbot, and does not count",
+        "a comment by octocat has a marker of reviewbot, and does not count",
     )
 
 

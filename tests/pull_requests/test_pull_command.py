@@ -115,7 +115,7 @@ def test_the_ledger_of_a_pull_request_is_rebuilt_from_what_was_posted(run: Run, 
 
     [record] = json.loads(ended.out)["records"]
     assert (record["state"], record["path"], record["head"]) == ("new", "src/pay.py", pull.head_sha)
-    assert "has a marker of ours, and does not count" in ended.err
+    assert "has a marker of reviewbot, and does not count" in ended.err
 
 
 @pytest.mark.slow

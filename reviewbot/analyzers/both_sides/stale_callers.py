@@ -208,7 +208,7 @@ def decorator_name(node: ast.expr) -> str:
 
 
 def count_returned(node: Function) -> int | None:
-    """How many values a function always returns as a tuple; None where it is none, varies or is not known."""
+    """How many values a function always returns as a tuple; None where it returns no tuple, varies or is not known."""
     sizes: set[int] = set()
     waiting: list[ast.AST] = list(node.body)
     while waiting:

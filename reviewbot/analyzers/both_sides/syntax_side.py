@@ -95,7 +95,7 @@ class SyntaxSide:
         return "" if node is None else self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def branch(self, node: Node) -> Branch | None:
-        """A node as a branch; None where it is none, or where it has another branch beside it."""
+        """A node as a branch; None where it is not a branch, or has another one beside it."""
         if node.type not in self.words["branches"] or node.child_by_field_name("alternative") is not None:
             return None
         body = node.child_by_field_name("consequence") or node.child_by_field_name("body")

@@ -58,7 +58,7 @@ class Finished:
 
     stdout: bytes
     stderr: bytes
-    """For decisions of ours only; never shown, logged or stored."""
+    """For decisions only; never shown, logged or stored."""
     duration_ms: int
     limits: tuple[str, ...]
     """What was in force beside time and output, by name; empty where the system has nothing of it."""

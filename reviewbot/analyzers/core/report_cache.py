@@ -63,7 +63,7 @@ class WatchedSnapshot:
         return self._inner.history(path, limit)
 
     def files(self) -> tuple[str, ...] | None:
-        """As `RepositorySnapshot.files`; None where the snapshot is none."""
+        """As `RepositorySnapshot.files`; None where the snapshot is not a `RepositorySnapshot`."""
         self.asked = True
         return self._inner.files() if isinstance(self._inner, RepositorySnapshot) else None
 

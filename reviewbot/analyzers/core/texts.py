@@ -89,7 +89,7 @@ def whole_file(file: ChangedFile) -> str | None:
 
 
 def is_readable(text: str) -> bool:
-    """Whether a text is of a size that a program of ours may be given as a whole."""
+    """Whether a text is small enough for an analyzer to be given it as a whole."""
     return len(text) <= MAX_CHARS and tokens(text, MAX_TOKENS) <= MAX_TOKENS
 
 

@@ -84,7 +84,7 @@ class Kinds:
         return ResultKind(worker, category or slug(result.rule.rpartition("/")[2]), cwe)
 
     def rule(self, tool: str, result: Result) -> str:
-        """What the rule is called: by ruff's code where it is one of ours for ruff, or what that was made from."""
+        """The name of the rule: ruff's code where the tables have it, else a slug of the result's rule."""
         code = _code((tool.lower().split() or [""])[0], result.rule)
         if code in self._rules:
             return code

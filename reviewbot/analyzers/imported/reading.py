@@ -58,7 +58,7 @@ def _parse(name: str, data: bytes) -> object:
 
 
 def _parse_lines(name: str, data: bytes) -> object:
-    """One value of JSON a line; a text where the first lines are none, as logs may begin with a bracket."""
+    """One value of JSON a line; a text where the first lines are not JSON, as logs may begin with a bracket."""
     lines = [line for line in data.splitlines() if line.strip()]
     try:
         return [json.loads(line) for line in lines]

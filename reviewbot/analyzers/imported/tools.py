@@ -17,7 +17,7 @@ from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import stoppable
 
 CONFIDENCE = {"security": 65, "performance": 65, "style": 60, "logic": 65}
-"""How often these programs are right is not measured: below every threshold, until a tool of ours agrees."""
+"""How often these programs are right is not measured: below every threshold, until a built-in tool agrees."""
 
 _HIGH = 7.0
 """From this security-severity on GitHub calls an alert high or critical."""

@@ -116,7 +116,7 @@ class _Parts:
             yield from self._in(parts, self._place._replace(rare=self._place.rare or rare))
 
     def _inside(self, loop: Loop) -> LoopContext:
-        """The place of a loop's body. A hunk's own heads, put in front of it, are loops over "_": they are none."""
+        """The place of a loop's body. A hunk's own heads, put in front of it, are loops over "_" and do not count."""
         ours = not self._whole and isinstance(loop.target, ast.Name) and loop.target.id == "_"
         if ours:
             return self._place

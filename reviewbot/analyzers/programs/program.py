@@ -35,7 +35,7 @@ Parse = Callable[[bytes], Iterator[Said]]
 
 @dataclass(frozen=True)
 class ProgramTool:
-    """A program that comes as a wheel, how it is started on files of ours, and how its answer is read."""
+    """A program that comes as a wheel, how it is started on copies of files, and how its answer is read."""
 
     name: str
     """As cards write it; its rules stand in `data/rules/NAME.toml`."""
@@ -64,7 +64,7 @@ class ProgramTool:
     statuses: frozenset[int] = frozenset({0, 1})
     """How it ends where it has read the files."""
     configuration: Mapping[str, str] = field(default_factory=dict)
-    """Files of ours that stand beside the others."""
+    """Files that reviewbot puts beside the copies."""
     module: bool = False
     """It is a package of Python and is started with `python -I -m`."""
     skipped: bytes = b""

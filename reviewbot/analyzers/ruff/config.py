@@ -68,7 +68,7 @@ def find_config(
 
 
 def parse_config(text: str) -> dict[str, Any] | None:
-    """Parse a TOML document; None where it is none, or has a size or keys that no hand-written one has."""
+    """Parse a TOML document; None where it is not TOML, or has a size or keys that no hand-written one has."""
     if len(text) > _MAX_CHARS or any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
         return None
     try:

@@ -51,7 +51,7 @@ def replacement_of(edits: Sequence[Edit], first: int, rows: Sequence[str]) -> st
         if start is None or stop is None or not start <= stop <= end:
             return None
         block, end = block[:start] + edit.text.replace("\r\n", "\n") + block[stop:], start
-    # One empty line would be written like a deletion; it is none.
+    # One empty line would be written like a deletion, and is not one.
     if block == "\n" or (block and not block.endswith("\n")) or len(block) > _MAX_CHARS:
         return None
     return block.removesuffix("\n")

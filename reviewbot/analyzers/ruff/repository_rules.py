@@ -133,7 +133,7 @@ class _Asked(NamedTuple):
 
 
 class RepositoryRules:
-    """Ruff with the rules of the reviewed repository that no other tool of ours has."""
+    """Ruff with the rules of the reviewed repository that no other tool has."""
 
     name = "repository-rules"
     languages: frozenset[str] | None = frozenset({"python"})

@@ -1,6 +1,6 @@
 """Which rules a configuration of ruff selects, for which files and with which options, as ruff itself would read it.
 
-Only what has a known form leaves this module: codes of rules, numbers, and words from lists of ours.
+Only what has a known form leaves this module: codes of rules, numbers, and words from built-in lists.
 """
 
 from __future__ import annotations

@@ -303,7 +303,7 @@ def _first_items(answer: bytes) -> list[dict[str, Any]]:
 
 
 def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list[Report]:
-    """One item of ruff's JSON on the lines that it lies on; none where it lies on lines of ours only."""
+    """One item of ruff's JSON on the lines that it lies on; none where it lies on added scaffolding."""
     code, message = item["code"], item["message"]
     first, last = item["location"]["row"], item["end_location"]["row"]
     if code not in known:

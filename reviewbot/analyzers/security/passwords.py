@@ -306,7 +306,7 @@ def _is_kept_secret(code: CodeIndex, call: ast.Call) -> bool:
 def _is_secret_place(code: CodeIndex, node: ast.expr, *, made: bool) -> bool:
     """Whether what an expression gives is assigned to, stored under, passed as or returned as a secret.
 
-    `made`: something beside the name tells so; without it a bare "token" is none.
+    `made`: something beside the name tells so; without it a bare "token" does not count.
     """
     below: ast.AST = node
     for above in code.above(node):

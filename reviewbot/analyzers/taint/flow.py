@@ -229,7 +229,7 @@ class Flow:
     """The packages that the file imports."""
 
     def reach(self, name: str) -> str | None:
-        """The reach of a source by its name; None for what is none."""
+        """The reach of a source by its name; None for a name that is not a source."""
         found = self.knowledge.sources.get(name)
         if found is None or (found.packages and self.view.whole and found.packages.isdisjoint(self.frameworks)):
             return None

@@ -49,7 +49,7 @@ class Summaries:
         self._flow = flow
 
     def target(self, call: Call) -> int:
-        """The number of the function that a call runs; -1 where it is none of this file."""
+        """The number of the function that a call runs; -1 where this file does not define it."""
         if call.function >= 0:
             return call.function
         if call.receiver is not None:

@@ -29,7 +29,7 @@ _MAX_PATH_CHARS = 150
 
 
 def never(case: ast.match_case, subject: Value) -> bool:
-    """Whether a constant is none of those that a case is for."""
+    """Whether a constant differs from all those that a case is for."""
     constants = constants_of(case.pattern)
     return subject.known and constants is not None and subject.const not in constants
 

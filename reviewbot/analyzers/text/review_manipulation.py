@@ -162,7 +162,7 @@ def _in_comments(lines: Sequence[ChangedLine]) -> frozenset[int]:
 
 
 def _decoded(encoded: str) -> str:
-    """The text that a run of base64 stands for; empty where it is none."""
+    """The text that a run of base64 stands for; empty where it is not base64."""
     try:
         text = base64.b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
     except (binascii.Error, ValueError):

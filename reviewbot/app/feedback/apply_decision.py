@@ -102,7 +102,7 @@ class DecisionFollower:
                     return found
             raise HostError(UNKNOWN) from None
         except HostError:
-            intents.begin(key, holder, 0)  # nothing of ours is on its way: the next try need not wait
+            intents.begin(key, holder, 0)  # no request is under way: the next try need not wait
             raise
         intents.begin(key, holder, 0)
         return url

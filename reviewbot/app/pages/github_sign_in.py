@@ -75,7 +75,7 @@ class GithubSignIn:
         return f"{self.web_url}/login/oauth/authorize?{urlencode(query)}"
 
     def exchange(self, code: str, verifier: str) -> Person:
-        """The person whose consent a code stands for. Raises HostAccessError for a code that is none, and HostError."""
+        """The person whose consent a code stands for. Raises HostAccessError for a refused code, and HostError."""
         if not _CODE.fullmatch(code):
             raise HostAccessError("this is no code of GitHub's")
         form = {

@@ -45,7 +45,7 @@ def page(template: str, viewer: Viewer | None = None, status: int = 200, **value
 
 
 def problem(title: str, text: str, status: int, viewer: Viewer | None = None, way_out: str = "") -> Response:
-    """A page that says what is wrong; `way_out`: a path of ours that may help."""
+    """A page that says what is wrong; `way_out`: the path of a page of the App that may help."""
     return page("problem", viewer, status, title=title, text=text, way_out=way_out)
 
 

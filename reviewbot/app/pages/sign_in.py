@@ -113,7 +113,7 @@ def _take_token(parts: PagesParts, sessions: Sessions, limit: AttemptLimit) -> B
 
 
 def safe_path(text: str) -> str:
-    """A path of ours to go to after the sign-in; `/` for everything else, so that no link leads elsewhere."""
+    """The path of the App's page to go to after the sign-in; `/` for any other, so that no link leads elsewhere."""
     return text if _PATH.fullmatch(text) else "/"
 
 

@@ -25,7 +25,7 @@ VARIABLE = "REVIEWBOT_LIFELINE"
 def follow_supervisor(
     environ: Mapping[str, str], end: Callable[[], None] | None = None, descriptor: int = 0
 ) -> threading.Thread | None:
-    """Stop this process in good order (by SIGTERM, or by `end`) once the supervisor is gone. None: there is none."""
+    """Stop this process in good order (by SIGTERM, or by `end`) once the supervisor is gone. None: no supervisor."""
     if environ.get(VARIABLE) != "stdin":
         return None
     watcher = threading.Thread(target=_watch, args=(descriptor, end or _end), name="lifeline", daemon=True)
@@ -55,7 +55,7 @@ WRONGLY = (
 
 @dataclass(frozen=True)
 class Child:
-    """A process of ours."""
+    """A supervised process."""
 
     name: str
     argv: tuple[str, ...]

@@ -57,7 +57,7 @@ class Connections:
     def connection(self, *, checked: bool = False) -> Iterator[psycopg.Connection[Row]]:
         """One for the caller alone; `checked`: that it answers, for a server that was started again has closed it.
 
-        Raises psycopg.Error, and ConfigError where the address is none.
+        Raises psycopg.Error, and ConfigError where the address is not valid.
         """
         connection = (self._answering() if checked else self._kept()) or self._new()
         try:

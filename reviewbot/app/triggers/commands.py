@@ -16,7 +16,7 @@ REVIEWING = frozenset({"review", "full review", "effort", "resume", "dismiss"})
 VERBS = READING | REVIEWING | {"pause"}
 
 REPLY = "reply"
-"""In place of a verb: a reply in a thread at a line. Whether the thread is one of ours is seen on the host."""
+"""In place of a verb: a reply in a thread at a line. Only the host knows whether reviewbot opened the thread."""
 
 MAX_ARGUMENT = 300
 """Characters of an argument that are kept."""

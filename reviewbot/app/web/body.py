@@ -38,7 +38,7 @@ def is_signed(body: bytes, header: str | None, secrets: Iterable[bytes]) -> bool
 def read_object(body: bytes) -> dict[str, object]:
     """The object that is all of `body`.
 
-    Raises JsonError for other encodings than UTF-8, a byte order mark, a key that stands twice, numbers that are none,
+    Raises JsonError for other encodings than UTF-8, a byte order mark, a key that stands twice, NaN and Infinity,
     too many levels, and anything at the top but an object.
     """
     try:

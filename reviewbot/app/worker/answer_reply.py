@@ -1,4 +1,4 @@
-"""Answer a person's reply in a thread of ours, once: a question from the evidence, a dispute after one re-judgement."""
+"""Answer a person's reply in a finding's thread, once: a question from the trace, a dispute by judging once more."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Reply(NamedTuple):
     record: Record
     comment: PostedComment
     in_pull: int
-    """Answers of ours to replies in all threads of the pull request."""
+    """How many replies reviewbot has answered in all threads of the pull request."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ReplyAnswerer:
     judge: JudgeReply
 
     def answer(self, request: ReviewRequest) -> None:
-        """Answer it, if it is in a thread of ours. Blocking; a second time it repeats nothing. Raises HostError."""
+        """Answer it, if it is in a thread of reviewbot. Blocking; a second call repeats nothing. Raises HostError."""
         pull = self.host.pull_request(request.repository, request.number)
         if pull.repository_id != request.repository_id or not pull.is_open or not may_command(self.host, request):
             return
@@ -87,7 +87,7 @@ class ReplyAnswerer:
             reviews.resolve(own.thread.thread_id)
 
     def _find(self, pull: PullRequest, request: ReviewRequest) -> _Reply | None:
-        """The reply, where its thread is of a finding of ours and its author is who the delivery named."""
+        """The reply, where its thread is about a reported finding and the delivery named its author."""
         wanted, actor = request.trigger.get("comment_id"), str(request.trigger.get("actor"))
         reviews = self.host.reviews(pull)
         memory = asyncio.run(remember(pull, self.signer, reviews))

@@ -197,7 +197,7 @@ class DurableEngine:
 
     @contextmanager
     def _asking(self) -> Iterator[DBOSClient]:
-        """The client; what its database says is an error of ours."""
+        """The client; errors of its database become a ConfigError."""
         if self._client is None:
             raise ConfigError("the durable engine has not been started, or was stopped")
         try:

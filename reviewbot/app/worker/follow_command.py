@@ -146,7 +146,7 @@ class CommandFollower:
         )
 
     def _answer(self, pull: PullRequest, comment: _Comment, text: str) -> None:
-        """Answer in the thread of the comment, or in the conversation; once, by the mark of an answer of ours."""
+        """Answer in the thread of the comment, or in the conversation; once, by the marker of the answer."""
         host = self._host.reviews(pull)
         mark = self._signer.command(pull.repository_id, pull.number, comment.name)
         body = f"{text.rstrip()}\n\n{mark}\n"

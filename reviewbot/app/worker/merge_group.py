@@ -47,7 +47,7 @@ def group_check(pull: PullRequest | None, found: Own | None) -> CheckDraft:
         return CheckDraft("Not reviewed", f"**Not reviewed:** {why}\n", "", "neutral")
     which = f"pull request {pull.number} at {md_code(pull.head_sha[:_SHORT_SHA])}"
     if found is None:
-        return CheckDraft("Not reviewed", f"**Not reviewed:** {which} has no review of ours.\n", "", "neutral")
+        return CheckDraft("Not reviewed", f"**Not reviewed:** {which} has no review by reviewbot.\n", "", "neutral")
     stored = found.marker.conclusion
     conclusion: Conclusion = stored if stored is not None and stored in _TITLES else "neutral"
     text = f"The review of {which} counts: {found.review.url}\n\nThe merge group itself was not reviewed again."

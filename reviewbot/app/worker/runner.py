@@ -237,7 +237,7 @@ class Runner:
             return {"again": asked or 0.0, "reason": str(error)}
         except ReviewbotError as error:
             return _failed(error)
-        except Exception as error:  # noqa: BLE001 - the worker boundary: a fault of ours ends one run, and no worker
+        except Exception as error:  # noqa: BLE001 - the worker boundary: an internal error ends one run, and no worker
             # The error's own text may quote reviewed code.
             where = traceback.extract_tb(error.__traceback__)[-1]
             fault = f"internal fault ({type(error).__name__} in {where.name}, line {where.lineno})"

@@ -42,7 +42,7 @@ class ReviewRequest:
     head_sha: str
     """Empty where the request does not say, such as a comment."""
     cause: str = "push"
-    """Why: "push", "command", "rerun", "catch-up" ... A word of ours."""
+    """Why: "push", "command", "rerun", "catch-up" ... One of a fixed set of words."""
     again: str = ""
     """Where another run of this head is asked for: the key of what asked, so that it also counts once."""
     as_of: int = 0

@@ -49,7 +49,7 @@ def label(name: bytes) -> str:
 
 
 def to_bytes(label: str) -> bytes:
-    """Give the name that a label stands for. A text that is no label of ours stands for itself."""
+    """Give the name that a label stands for. A text that is not a label stands for itself."""
     raw = encode(label)
     if raw.startswith(b'"'):
         quoted = unquote(raw)

@@ -54,7 +54,7 @@ class Body(NamedTuple):
 
 
 def header(line: bytes) -> Header | None:
-    """Read a hunk header; None where it is none, or names no possible lines."""
+    """Read a hunk header; None where it is not one, or names no possible lines."""
     match = _HEADER.fullmatch(line)
     if match is None:
         return None

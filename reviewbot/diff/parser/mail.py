@@ -96,7 +96,7 @@ def _begins_mail(lines: Sequence[bytes], start: int) -> bool:
 
 
 def _headers(lines: Sequence[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Names, in lower case, and values of the headers up to the first line that is none; folded lines are joined."""
+    """Names, in lower case, and values of the headers up to the first line that is not one; folded lines are joined."""
     name, value = b"", b""
     for line in lines:
         if name and line[:1] in (b" ", b"\t") and line.strip():

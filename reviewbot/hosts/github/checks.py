@@ -47,7 +47,7 @@ class GithubChecks:
         self._url = f"{scheme}://{web_host_of(client.access.api_url)}/{repository}"
 
     def start_check(self, name: str, head_sha: str) -> int:
-        """Start a check run; its id. One of ours of this name that is in progress is taken up again.
+        """Start a check run; its id. An own check run of this name that is in progress is taken up again.
 
         Without an answer GitHub is asked what stands there before anything is sent again.
         """
@@ -79,7 +79,7 @@ class GithubChecks:
         return f"{self._url}/runs/{int(check_id)}"
 
     def finish_started(self, name: str, head_sha: str, draft: CheckDraft) -> None:
-        """Conclude the newest of ours of this name on a commit that is in progress, with one write; or none."""
+        """Conclude the newest own check run of this name on a commit that is in progress, with one write; or none."""
         for check_id in self._candidates(name, head_sha):
             with suppress(HostAccessError, HostMissingError):  # it is not ours
                 self.finish_check(check_id, draft)
@@ -124,14 +124,14 @@ class GithubChecks:
         return count - int(last[2]), int(last[2])
 
     def in_progress(self, name: str, head_sha: str) -> int | None:
-        """The newest of ours of this name on a commit that is in progress, which GitHub lets us write to."""
+        """The newest own check run of this name on a commit that is in progress, which GitHub lets us write to."""
         return next((each for each in self._candidates(name, head_sha) if self._may_write(each)), None)
 
     def _candidates(self, name: str, head_sha: str) -> list[int]:
         """Check runs of this name on a commit that are in progress and have our mark, the newest first.
 
         Another App, or a workflow of the change's author, can give its check run our name and mark: one that GitHub
-        does not let us write to is none of ours.
+        does not let us write to was not started by this account.
         """
         path = f"{self._repository}/commits/{check_sha(head_sha)}/check-runs"
         query = {"check_name": name, "status": "in_progress", "filter": "latest"}

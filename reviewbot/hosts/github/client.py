@@ -228,7 +228,7 @@ class GithubClient:
         parts, base = urlsplit(url), urlsplit(self.access.api_url)
         path = parts.path.removeprefix(base.path)
         if origin_of(url) != self._session.origin or not parts.path.startswith(f"{base.path}/"):
-            raise HostError("GitHub's list goes on at another host; nothing of ours is sent there")
+            raise HostError("GitHub's list goes on at another host; nothing is sent there")
         return path, dict(parse_qsl(parts.query, keep_blank_values=True))
 
 

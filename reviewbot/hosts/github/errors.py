@@ -39,7 +39,7 @@ class Failed(NamedTuple):
     headers: Mapping[str, str]
     """Names in lower case."""
     data: object
-    """The body as JSON; None where it is none."""
+    """The body as JSON; None where it is not JSON."""
     now: float
     """Seconds since 1970."""
 

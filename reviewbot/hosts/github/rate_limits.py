@@ -1,4 +1,4 @@
-"""Repeat requests after GitHub's rate limits and faults, under a deadline of ours.
+"""Repeat requests after GitHub's rate limits and faults, until a deadline.
 
 Sources: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api and, beside it,
 best-practices-for-using-the-rest-api: wait as `retry-after` says, else until `x-ratelimit-reset`, else a minute.

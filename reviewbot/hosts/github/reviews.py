@@ -38,7 +38,7 @@ _RESOLVE = "mutation ($thread: ID!) { resolveReviewThread(input: {threadId: $thr
 _UNRESOLVE = _RESOLVE.replace("resolveReviewThread", "unresolveReviewThread")
 
 _PENDING, _BLOCKING = "PENDING", "CHANGES_REQUESTED"
-"""The states of a review that only its author sees, which is none yet, and of one that asks for changes."""
+"""The states of a review that is not submitted yet, which only its author sees, and of one that asks for changes."""
 
 Json = Mapping[str, Any]
 
@@ -72,12 +72,12 @@ class GithubReviews:
             except (HostAccessError, HostMissingError):
                 found = _object(self._client.graphql(_VIEWER, {}).get("viewer")).get("databaseId")
             if not is_id(found):
-                raise HostAccessError("GitHub does not tell whose token this is, so that no review of ours is known")
+                raise HostAccessError("GitHub does not tell whose token this is, so that no own review is known")
             self._own_id = found
         return self._own_id
 
     def reviews(self) -> tuple[PostedReview, ...]:
-        """All reviews, of all pages, oldest first. One that was begun and not submitted is none."""
+        """All reviews, of all pages, oldest first. One that was not submitted is left out."""
         listed = self._client.items(f"{self._pull}/reviews")
         shown = [each for each in listed if str(each.get("state", "")).upper() != _PENDING]
         return tuple(sorted((self._review(each) for each in shown if is_id(each.get("id"))), key=_by_id))
@@ -273,5 +273,5 @@ def _text(value: object) -> str:
 
 
 def is_id(value: object) -> TypeGuard[int]:
-    """Whether JSON holds a number that can be an id; true and false are none."""
+    """Whether JSON holds a number that can be an id; true and false cannot."""
     return isinstance(value, int) and not isinstance(value, bool) and value > 0

@@ -95,7 +95,7 @@ class HttpSession:
         raise BrokenError("it redirects again and again", sent=False, final=True)
 
     def stream(self, url: str, left: Callable[[], float], limit: int) -> Iterator[bytes]:
-        """Yield the body of an address on this host, which is asked for with nothing of ours; nothing is followed.
+        """Yield the body of an address on this host, which is asked for without a token; no redirect is followed.
 
         Raises BrokenError, also behind `limit` bytes.
         """

@@ -45,7 +45,7 @@ class LocalHost:
         self._git = repository
         self._folder = PullFolder(find_place(path).common_dir)
         self._name = repository_name(path)
-        # By its place: a copy of a repository is another one, which has no review of ours yet.
+        # By its place: a copy of a repository is another one, which has no review yet.
         self._repository_id = number_of(f"repository {self._folder.path.resolve()}")
 
     def within(self, seconds: float) -> LocalHost:

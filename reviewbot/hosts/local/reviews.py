@@ -167,7 +167,7 @@ def _review_of(activity: Activity, review_id: int) -> ReviewRecord:
     for each in activity.reviews:
         if each.id == review_id and each.author == OWN:
             return each
-    raise HostMissingError(f"there is no review {review_id} of ours on this pull request")
+    raise HostMissingError(f"there is no review {review_id} by this account on this pull request")
 
 
 def _thread_of(activity: Activity, thread_id: int) -> ThreadRecord:

@@ -112,7 +112,7 @@ class PullFolder:
             raise HostError(f"{self.path} cannot be used: {error.strerror}") from None
 
     def _read(self, folder: int, name: str) -> object:
-        """The JSON of a file; None where there is no such file. Raises HostError for what is none."""
+        """The JSON of a file; None where there is no such file. Raises HostError for invalid JSON."""
         try:
             text = read_at(folder, name, MAX_BYTES).text
         except FileNotFoundError:

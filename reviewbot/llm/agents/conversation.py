@@ -112,7 +112,7 @@ class Conversation:
             self._take(reply, await self._answers(reply.calls))
 
     def say(self, text: str) -> None:
-        """Go on with a remark of ours, such as what was wrong with the last answer."""
+        """Add a turn of the user, such as what was wrong with the last answer."""
         self._turns.append(Turn("user", (Text(text),)))
 
     def _take(self, reply: ModelReply, answers: Sequence[ToolAnswer]) -> None:

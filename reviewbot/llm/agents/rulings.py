@@ -64,7 +64,7 @@ def contradictions(handles: Mapping[str, Finding], rulings: Mapping[str, JudgeRu
 
 
 def settle_conflicts(conflicts: Sequence[Conflict]) -> tuple[list[Finding], list[Conflict]]:
-    """Conflicts of which one side was refuted are none: their findings by themselves, and the other conflicts."""
+    """The findings of conflicts of which at most one side was not refuted, and the conflicts that are left."""
     single: list[Finding] = []
     left: list[Conflict] = []
     for conflict in conflicts:

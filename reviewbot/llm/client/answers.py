@@ -1,7 +1,7 @@
 """Parse a model's answer into a value of its contract, or raise an error that says why it does not fit.
 
 The provider is asked to keep to a schema, and is not believed to have done so: bounds, enumerations, additional
-fields, duplicate keys and numbers that are none are checked here, after the reason why the answer ended. Half a
+fields, duplicate keys and numbers such as NaN are checked here, after the reason why the answer ended. Half a
 surrogate pair, as an answer may hold where a model writes an emoji in two parts, costs that character alone.
 """
 
@@ -28,7 +28,7 @@ ENDINGS = {
     "other": "the answer ended for no known reason",
     "tools": "a tool was called where an answer was due",
 }
-"""Why an answer is none, by the way it ended."""
+"""Why an answer cannot be used, by the way it ended."""
 
 _ENDED: Mapping[str, type[EngineError]] = {"max_tokens": CutOffError, "context": TooLongError}
 """Endings that something can be done about; any other makes an answer that cannot be used, and no more."""

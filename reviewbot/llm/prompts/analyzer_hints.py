@@ -56,7 +56,7 @@ def weigh_hints(
 ) -> JudgedHints:
     """What programs found, and what the model `source` agrees with.
 
-    A handle that is none, that was judged in two ways, or that the model is unsure of changes nothing.
+    An unknown handle, one that was judged in two ways, or one that the model is unsure of changes nothing.
     """
     said = _settled(judged)
     verdicts = [(hint.candidate, said[hint.handle]) for hint in hints if hint.handle in said]

@@ -79,7 +79,7 @@ def acceptance_of(finding: Finding) -> str:
 
 
 def prompt_of(finding: Finding) -> str:
-    """The prompt for one finding: each line of it begins with a word of ours, or with blanks."""
+    """The prompt for one finding: each line of it begins with a fixed word, or with blanks."""
     rows = [INTRODUCTION, f"At {place_of(finding)}: {title_of(finding)}"]
     rows += [f"{detail.label}: {short_line(detail.text, _PROSE_CHARS)}" for detail in details_of(finding)]
     rows += _code("Code now:", finding.evidence)

@@ -52,7 +52,7 @@ def prose(text: str) -> Html:
 
 
 def link(text: Child, url: str) -> Html:
-    """A link where there is an address, else the text alone. The address is one of ours, see `findings.links`."""
+    """A link where there is an address, else the text alone. The address is made by `findings.links`."""
     return element("a", text, href=url, rel="noreferrer") if url else join([text])
 
 

@@ -1,7 +1,7 @@
 """A finding in Markdown: as an entry of the review's body, on one line, and as a comment at its lines.
 
 Texts are never at the start of a line: other bots read commands there, also inside code. So a finding is a list item,
-and all that belongs to it is indented; at a line, each paragraph begins with a word of ours.
+and all that belongs to it is indented; at a line, each paragraph begins with a fixed word.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def one_line_of(finding: Finding, links: SourceLinks | None, detail: Detail) -> 
 def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | None) -> Iterator[str]:
     """A finding as a comment at its lines: its code is right there, so that only what mends it is quoted.
 
-    `proposal` is a block of lines that can be committed. Each paragraph begins with a word of ours: what others wrote
+    `proposal` is a block of lines that can be committed. Each paragraph begins with a fixed word: text by others
     is never at the start of a line.
     """
     yield f"**{_WORDS[finding.severity]}: {prose(title_of(finding), _COMMENT_CHARS)}**"
@@ -103,7 +103,7 @@ def fold_section(title: str, blocks: Iterable[str]) -> Iterator[str]:
 
 
 def paragraphs(finding: Finding, links: SourceLinks | None, chars: int, *, backing: bool = True) -> Iterator[str]:
-    """What a finding says beside its title, each with a word of ours in front, and the places that prove it."""
+    """What a finding says beside its title, each after a fixed word, and the places that prove it."""
     for each in details_of(finding, backing=backing):
         yield f"*{each.label}:* {prose(each.text, chars)}"
     if backing and finding.proof:

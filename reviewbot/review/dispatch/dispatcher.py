@@ -103,7 +103,7 @@ class Dispatcher:
                 message = f"the review's deadline of {self.deadline_s:g} s was reached first"
                 self._fail(ends, name, "deadline", message)
             elif (error := _fault(future)) is not None:
-                # The worker boundary lets nothing through, so this is a fault of ours: it costs one task all the same.
+                # The worker boundary lets nothing through, so this is an internal error; it costs one task.
                 self._fail(ends, name, "crashed", f"{type(error).__name__} outside of the worker")
         return ends
 

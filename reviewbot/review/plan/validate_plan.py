@@ -202,7 +202,7 @@ def _of_task(task: ProposedTask, proposed: ProposedPlan, context: PlanContext) -
         yield "it names no file"
     for path in dict.fromkeys(task.files):
         if path not in context.slices:
-            yield f"{quote(path)} is none of the files to read"
+            yield f"{quote(path)} is not among the files to read"
         elif task.worker in context.cards and task.worker not in context.allowed.get(path, ()):
             yield f"{task.worker} does not read files like {quote(path)}"
     if looks_away(task.success_criterion):

@@ -101,11 +101,11 @@ def vote_of(finding: Finding) -> Vote:
 def agreed_confidence(votes: Iterable[Vote], joint_confidence: JointConfidence) -> int:
     """The confidence of a defect that all of these have named; their order has no part in it.
 
-    Our own programs that name one weakness by different rules have what was counted for them together. What was not
-    counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a
-    rule that none of ours has reported, else the common one where two programs agree so, or a program and a model that
-    are both more likely right than wrong. One that was handed in with a rule that ours has reported is the same
-    program heard twice, and counts for nothing.
+    Built-in programs that name one weakness by different rules have what was counted for them together. What was not
+    counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a rule
+    that no built-in program has reported, else the common one where two programs agree so, or a program and a model
+    that are both more likely right than wrong. One that was handed in with a rule that a built-in program has reported
+    is the same program counted twice, and counts for nothing.
     """
     everyone = set(votes)
     known = {vote.rule for vote in everyone if vote.program and not vote.foreign and vote.rule}

@@ -46,7 +46,7 @@ _MAX_INDEX_BYTES = 256 * 2**20
 
 
 class DamagedError(Exception):
-    """A file is no whole segment of ours."""
+    """A file is not a whole segment."""
 
 
 class Segment:

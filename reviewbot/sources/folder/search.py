@@ -134,7 +134,7 @@ def _list_files(root: Path, caps: Caps) -> list[str]:
 
 
 def _listed(folder: int) -> tuple[list[str], list[str]]:
-    """The folders and the regular files directly in a folder, without those that are none of the repository's own."""
+    """The folders and the regular files directly in a folder, without those that are not the repository's own."""
     with os.scandir(folder) as entries:
         found = [
             (entry.name, entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)) for entry in entries

@@ -45,7 +45,7 @@ def test_a_group_gets_the_colour_of_the_review_of_its_pull_request(shop: Shop) -
     pull = shop.open()
     group = queued(shop)
     assert ask(shop, pull, group) == [("reviewbot", "completed", "neutral")]
-    assert "has no review of ours" in pull.repository.checks[-1].summary
+    assert "has no review by reviewbot" in pull.repository.checks[-1].summary
     reviews = len(pull.reviews)
 
     shop.run(shop.order(pull))

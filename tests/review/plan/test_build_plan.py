@@ -80,8 +80,8 @@ def test_a_plan_that_keeps_to_the_rules_has_no_fault(context: PlanContext) -> No
     [
         ({"worker": "janitor"}, "there is no worker 'janitor'; known: logic, performance, security"),
         ({"files": ()}, "it names no file"),
-        ({"files": ("src/c.py",)}, "'src/c.py' is none of the files to read"),
-        ({"files": ("../../etc/passwd",)}, "'../../etc/passwd' is none of the files to read"),
+        ({"files": ("src/c.py",)}, "'src/c.py' is not among the files to read"),
+        ({"files": ("../../etc/passwd",)}, "'../../etc/passwd' is not among the files to read"),
         ({"instruction": ""}, "its instruction has fewer than 6 words"),
         (
             {"instruction": "Review all of this code very carefully."},

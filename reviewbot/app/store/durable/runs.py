@@ -283,11 +283,11 @@ class Runs:
         self._database.run("DELETE FROM reviewbot_runs WHERE run = ?", run)
 
     def _update(self, changes: str, where: str, *values: Value) -> list[Row]:
-        """Change runs, by texts of ours with `?` for each value; the rows that RETURNING gives."""
+        """Change runs, by constant SQL with `?` for each value; the rows that RETURNING gives."""
         return self._database.run(f"UPDATE reviewbot_runs SET {changes} WHERE {where}", *values)  # noqa: S608 - as above
 
     def select(self, where: str, *values: Value) -> tuple[RunRecord, ...]:
-        """The runs that a condition of ours selects, with `?` for each value; all that follows WHERE."""
+        """The runs that a condition selects: constant SQL with `?` for each value, all that follows WHERE."""
         rows = self._database.run(f"SELECT {_COLUMNS} FROM reviewbot_runs WHERE {where}", *values)  # noqa: S608 - as above
         return tuple(map(RunRecord._make, rows))
 

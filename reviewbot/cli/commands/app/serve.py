@@ -18,7 +18,7 @@ from reviewbot.app.runtime.supervise import Child, supervise
 from reviewbot.domain.errors import ConfigError
 
 OURSELVES = (sys.executable, "-P", "-m", "reviewbot")
-"""-P: whatever lies in the current folder is no module of ours."""
+"""-P: no module is imported from the current folder."""
 
 
 def serve_command(arguments: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ BACKDATED_S = 60
 """GitHub's clock may be behind ours."""
 
 WORD_S = 540
-"""How long a word of ours holds; ten minutes is the most that GitHub takes, its clock may be ahead of ours."""
+"""How long a signed JWT is valid; ten minutes is the most that GitHub takes, its clock may be ahead."""
 
 EARLY_S = 300.0
 """A token that ends sooner is not given out again: what is begun with it must still be able to end."""

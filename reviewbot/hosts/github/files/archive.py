@@ -44,7 +44,7 @@ _SIZE, _KIND = slice(124, 136), slice(156, 157)
 
 
 class ArchiveError(HostError):
-    """An archive that cannot be had, is none, or is over a bound."""
+    """An archive that cannot be fetched, is not an archive, or is over a bound."""
 
 
 def read_archive(client: GithubClient, repository: str, commit: str, left: Callable[[], float]) -> Iterator[bytes]:

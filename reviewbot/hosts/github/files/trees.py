@@ -203,13 +203,13 @@ class Objects:
 
 
 def decode_text(content: object) -> str | None:
-    """The text behind base64; None where it is none, is binary or too long."""
+    """The text behind base64; None where it is not base64, is binary or too long."""
     raw = decode_bytes(content)
     return None if raw is None else text_of(raw)
 
 
 def decode_bytes(content: object) -> bytes | None:
-    """The bytes behind base64; None where it is none."""
+    """The bytes behind base64; None where it is not base64."""
     try:
         packed = content.encode("ascii") if isinstance(content, str) else b"!"
         return base64.b64decode(packed.translate(None, b"\r\n"), validate=True)

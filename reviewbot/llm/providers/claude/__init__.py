@@ -6,7 +6,7 @@
     wire     a request and an answer as the API writes them
     errors   the API's errors as ours
 
-Written against version 2.12 of the SDK `anthropic`, which no other module of ours knows.
+Written against version 2.12 of the SDK `anthropic`, which no other module imports.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Convert a request to the API's form, and the API's answer to a value of ours. Pure."""
+"""Convert a request to the API's form, and the API's answer to a `ModelReply`. Pure."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def reply_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Mode
 
 
 def usage_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Usage:
-    """What an answer, or the beginning of one, reports of the call. Counts that are none are 0."""
+    """What an answer, or the beginning of one, reports of the call. Counts that are not numbers are 0."""
     found = _object(message.get("usage"))
     used = Usage(
         calls=1,
