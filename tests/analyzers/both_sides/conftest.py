@@ -14,6 +14,7 @@ import pytest
 from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.core.rules import Rule, packaged_rules
 from reviewbot.analyzers.core.run import changed_file
+from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import Candidate, FileChange, Hunk
 from reviewbot.domain.ports import ToolReport
 from reviewbot.review.calibration import Calibration
@@ -47,7 +48,7 @@ def _file(base: str, head: str, path: str = "src/app.py", context: int = 3) -> F
             old, new = (int(n) for n in re.findall(r"[-+](\d+)", text[0])[:2])
         else:
             hunks.append(Hunk(old_start=old, old_count=0, new_start=new, new_count=0, body="\n".join(text)))
-    return FileChange(path=path, status="modified", language="python", kind="code", hunks=tuple(hunks))
+    return FileChange(path=path, status="modified", language=language_of(path), kind="code", hunks=tuple(hunks))
 
 
 def _report(
