@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.domain.contracts import Finding, Proof, Review
+from reviewbot.domain.contracts import FileCoverage, Finding, Proof, Review
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.report.findings.agent import INTRODUCTION, acceptance_of, prompt_of, prompt_of_all, render
 from reviewbot.report.formats import ReportInput
@@ -20,12 +20,23 @@ def records(review: Review) -> list[dict[str, Any]]:
 
 def test_the_first_line_is_the_verdict_and_each_further_one_a_finding(full_review: Review) -> None:
     verdict, *findings = records(full_review)
+    slow = "app/views/orders_and_invoices_and_more/list_view.py"
 
     assert verdict == {
         "kind": "review",
         "verdict": "issues",
+        "engine": full_review.engine,
         "coverage": "4 of 7 files reviewed (1 reviewed in part, 1 only scanned, 1 not reviewed)",
         "incomplete": False,
+        "not_reviewed": [
+            {"path": slow, "state": "partial", "reason": "one line is too long"},
+            {"path": "poetry.lock", "state": "scanned", "reason": "a lock file"},
+            {"path": "logo.png", "state": "not_reviewed", "reason": "binary"},
+        ],
+        "for_a_person": [
+            {"path": "workers/own.toml", "line": None, "reason": "The change edits the bot's own configuration."},
+            {"path": "app/db.py", "line": 3, "reason": "A file was replaced by a symlink."},
+        ],
     }
     assert [each["status"] for each in findings] == [*["certain"] * 3, *["contradicted"] * 2, "for a person"]
     assert {each["kind"] for each in findings} == {"finding"}
@@ -36,6 +47,16 @@ def test_a_review_without_a_finding_still_says_what_it_read(make_review: Callabl
     [verdict] = records(make_review())
 
     assert (verdict["verdict"], verdict["coverage"]) == ("clean", "1 of 1 file reviewed")
+    assert (verdict["engine"], verdict["not_reviewed"], verdict["for_a_person"]) == ("analyzers", [], [])
+
+
+def test_the_first_line_lists_fifty_files_of_a_huge_change_and_counts_all(make_review: Callable[..., Review]) -> None:
+    files = tuple(FileCoverage(path=f"{number}.bin", state="not_reviewed", need="nothing") for number in range(2_000))
+
+    [verdict] = records(make_review(coverage=files))
+
+    assert len(verdict["not_reviewed"]) == 50
+    assert "of 2,000 files" in verdict["coverage"]
 
 
 def test_a_prompt_names_place_defect_code_proof_fix_and_acceptance(make_finding: Callable[..., Finding]) -> None:

@@ -44,7 +44,8 @@ def _late(function: Function) -> Iterator[Found]:
             continue
         effects = [changed[each.id] for each in call.args if isinstance(each, ast.Name) and changed.get(each.id)]
         if effects:
-            yield at("access-check-after-effect", call, f"Who may do this is checked only after `{effects[0]}` did it.")
+            late = f"The caller's right is checked only after `{effects[0]}` made the change."
+            yield at("access-check-after-effect", call, late)
         elif handed_out:
             yield at("access-check-after-answer", call)
         return
