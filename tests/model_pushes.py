@@ -55,7 +55,9 @@ from shop.prices import price_of
 def invoice_total(orders):
     """What some orders cost together."""
     return sum(price_of(order) for order in orders)
-'''
+
+
+''' + module("lines", 4)
 WRONG = "    return (order.net + order.tax, order.currency)"
 AREAS = ("freight", "refunds", "credit", "vouchers", "duties", "returns")
 BASE = {

@@ -7,26 +7,53 @@ model counts .1, from 1,024 tokens on. A token is four characters.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 WRITTEN, READ = 1.25, 0.1
 MIN_CACHED = 4_096
 """Characters: providers keep nothing shorter."""
+CODE = frozenset({"change", "dependents", "deleted"})
+"""Sections of a reader's first message that show code; the others are the map around it."""
+_SECTION = re.compile(r"<<<(\w+) (\w{16})\n.*?<<<end \2", re.DOTALL)
 
 
 def equivalents(bodies: Iterable[Mapping[str, Any]]) -> float:
     """Of these requests in their order, of which none was asked before."""
+    return sum(by_part(bodies).values())
+
+
+def by_part(bodies: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """The same by what the tokens are: tools, instructions, map, code, task, look-ups, judge. Values are floats."""
     earlier: dict[str, list[str]] = {}
-    total = 0.0
+    total: Counter[str] = Counter()
     for body in bodies:
-        text = json.dumps([body.get("tools"), body.get("system"), body["messages"]])
+        parts = list(_parts(body))
+        text = "".join(part for _, part in parts)
         mine = earlier.setdefault(json.dumps([body["model"], body.get("output_config")], sort_keys=True), [])
         shared = max((_shared(text, each) for each in mine), default=0)
         shared = shared if shared >= MIN_CACHED else 0
         mine.append(text)
-        total += ((len(text) - shared) * WRITTEN + shared * READ) / 4
+        for name, part in parts:
+            read = min(shared, len(part))
+            shared -= read
+            total[name] += (read * READ + (len(part) - read) * WRITTEN) / 4  # type: ignore[assignment]  # a float
     return total
+
+
+def _parts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "tools", json.dumps(body.get("tools"))
+    yield "instructions", json.dumps(body.get("system"))
+    (shown, *asked), *later = ([*message["content"]] for message in body["messages"])
+    at = 0
+    for section in _SECTION.finditer(shown["text"]):
+        yield "code" if section[1] in CODE else "map", json.dumps(shown["text"][at : section.end()])
+        at = section.end()
+    for part in asked:
+        yield "judge" if "rule on claims" in part["text"] else "task", json.dumps(part)
+    yield from (("look-ups", json.dumps(each)) for each in later)
 
 
 def _shared(one: str, other: str) -> int:

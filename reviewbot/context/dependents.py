@@ -35,8 +35,12 @@ MAX_PLACES, MAX_CHARS = 12, 10_000
 WHOLE_LINES, AROUND = 40, 8
 """Lines of a definition that is shown whole; of a longer one, lines on each side of a use."""
 
+ALL_USES = "Every line of code that uses {} by name, but for imports, is shown here or in the change."
+"""So that a reader need not search for them."""
 _IMPORT = re.compile(r"^\s{0,20}(?:import|from|export\s.{0,200}\sfrom|use|require\w{0,9}|#include)\b")
 _MIN_CHARS = 3
+_HEADING, _NUMBER = "### ", 5
+"""In front of a path; columns of a line's number."""
 
 TextOf = Callable[[str], str | None]
 
@@ -54,7 +58,7 @@ class Dependents(NamedTuple):
     in_change: Mapping[str, tuple[int, ...]]
     """Lines of the new side that hunks of the change show, by path."""
     excerpts: str
-    """Code outside of these hunks, with its line numbers; empty where there is none."""
+    """Code outside of these hunks, with its line numbers, and of which names this is every use; may be empty."""
     places: int
     """How many excerpts there are."""
 
@@ -94,18 +98,28 @@ def dependents_of(
         is_read: whether readers are shown a line anyway, by path and line.
     """
     shown = {file.path: commentable(file.hunks) for file in change.files}
+    ranked, followed = _ranked(names, snapshot)
+    uses = [use for use in ranked if not is_read(use.path, use.line)]
+    inside = [use for use in uses if use.line in shown.get(use.path, ())]
+    outside = [use for use in uses if use.line not in shown.get(use.path, ())]
     in_change: dict[str, dict[int, None]] = defaultdict(dict)
-    outside: list[Occurrence] = []
-    for use in _ranked(names, snapshot):
-        if is_read(use.path, use.line):
-            continue
-        if use.line in shown.get(use.path, ()):
-            if sum(map(len, in_change.values())) < MAX_PLACES:
-                in_change[use.path][use.line] = None
-        elif len(outside) < MAX_PLACES:
-            outside.append(use)
-    excerpts = list(_excerpts(outside, snapshot))
-    return Dependents({path: tuple(lines) for path, lines in in_change.items()}, "\n\n".join(excerpts), len(excerpts))
+    for use in inside[:MAX_PLACES]:
+        in_change[use.path][use.line] = None
+    excerpts = list(_excerpts(outside[:MAX_PLACES], snapshot))
+    is_all = max(len(inside), len(outside)) <= MAX_PLACES and len(excerpts) == len({use.path for use in outside})
+    note = [ALL_USES.format(", ".join(followed))] if is_all and followed else []
+    text = "\n\n".join([*note, *excerpts])
+    return Dependents({path: tuple(lines) for path, lines in in_change.items()}, text, len(excerpts))
+
+
+def numbered_lines(excerpts: str) -> Iterator[tuple[str, int]]:
+    """Yield path and number of each line that excerpts show."""
+    path = ""
+    for row in excerpts.split("\n"):
+        if row.startswith(_HEADING):
+            path = row.removeprefix(_HEADING)
+        elif row[:_NUMBER].strip().isdecimal():
+            yield path, int(row[:_NUMBER])
 
 
 def lines_around(text: str, path: str, line: int) -> tuple[int, int]:
@@ -136,20 +150,28 @@ def _spoken(name: str) -> Iterator[str]:
         yield last
 
 
-def _ranked(names: Sequence[Name], snapshot: Snapshot) -> list[Occurrence]:
-    """The uses of all names: in files that name the defining module first, tests last. No imports, no definitions."""
+def _ranked(names: Sequence[Name], snapshot: Snapshot) -> tuple[list[Occurrence], list[str]]:
+    """The uses of all names: in files that name the defining module first, tests last. No imports, no definitions.
+
+    With the names of which none was left out.
+    """
     found: dict[tuple[str, int], tuple[tuple[bool, bool, str, int], Occurrence]] = {}
+    followed: dict[str, None] = {}
     for name, path in names:
         stem = PurePosixPath(path).stem
         stem = PurePosixPath(path).parent.name if stem in ("__init__", "index", "mod") else stem
-        uses = [each for each in snapshot.search(name, MAX_FOUND) or () if _is_use(each, name)]
+        lines = snapshot.search(name, MAX_FOUND)
+        uses = [each for each in lines or () if _is_use(each, name)]
         files = list(dict.fromkeys(each.path for each in uses))[:MAX_FILES]
         near = {each for each in files if each == path or (stem and stem in (snapshot.head(each) or ""))}
+        is_common = len(name) < MIN_CHARS or name.lower() in COMMON_NAMES
+        if lines is not None and len(lines) < MAX_FOUND and not is_common:
+            followed[name] = None
         for use in uses:
-            if use.path in near or not (len(name) < MIN_CHARS or name.lower() in COMMON_NAMES):
+            if use.path in near or not is_common:
                 rank = (is_test(use.path), use.path not in near, use.path, use.line)
                 found.setdefault((use.path, use.line), (rank, use))
-    return [use for _, use in sorted(found.values(), key=lambda each: each[0])]
+    return [use for _, use in sorted(found.values(), key=lambda each: each[0])], list(followed)
 
 
 def _is_use(found: Occurrence, name: str) -> bool:
@@ -170,8 +192,8 @@ def _excerpts(uses: Sequence[Occurrence], snapshot: Snapshot) -> Iterator[str]:
         numbers = sorted(
             {number for first, last in found for number in range(first, last + 1)} & set(range(1, len(lines) + 1))
         )
-        rows = [f"{number:5} {lines[number - 1][:300]}" for number in numbers]
-        text = "\n".join([f"### {path}", *rows])
+        rows = [f"{number:{_NUMBER}} {lines[number - 1][:300]}" for number in numbers]
+        text = "\n".join([f"{_HEADING}{path}", *rows])
         left -= len(text)
         if left < 0:
             return

@@ -76,7 +76,7 @@ def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | 
             made,
             question,
             requests,
-            engine.bounds,
+            engine.bounds_of(made.tasks),
             judge.first_request(file.path for file in change.files),
             JUDGE_BOUNDS,
         )
@@ -103,6 +103,7 @@ def _reader(
         tools=tools,
         context_of=ReaderContextBuilder(tools.view, context.subject.change.files, _mask(context)),
         prompt=prompt("reader"),
+        push_prompt=prompt("push"),
         trace=context.services.trace,
         clock=context.services.clock,
         bounds=bounds,

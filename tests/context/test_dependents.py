@@ -6,7 +6,16 @@ from collections.abc import Mapping
 
 import pytest
 
-from reviewbot.context.dependents import MAX_CHARS, MAX_PLACES, Name, changed_names, dependents_of
+from reviewbot.context.dependents import (
+    ALL_USES,
+    MAX_CHARS,
+    MAX_FOUND,
+    MAX_PLACES,
+    Name,
+    changed_names,
+    dependents_of,
+    numbered_lines,
+)
 from reviewbot.domain.contracts import ChangeSet
 from tests.memory.pushes import change_of
 from tests.snapshots import InMemorySnapshot
@@ -58,6 +67,7 @@ def test_a_caller_outside_of_the_change_is_shown_with_the_definition_around_it()
     _, excerpts = uses({"shop/bill.py": CALLER, "README.md": "total_of is fast\n"}, "total_of")
 
     assert excerpts == (
+        f"{ALL_USES.format('total_of')}\n\n"
         "### shop/bill.py\n    4 def bill(order):\n    5     # what it costs\n    6     return total_of(order)"
     )
 
@@ -65,13 +75,16 @@ def test_a_caller_outside_of_the_change_is_shown_with_the_definition_around_it()
 def test_a_caller_in_the_change_is_named_by_its_lines() -> None:
     change = change_of({}, {"shop/bill.py": CALLER})
 
-    assert uses({"shop/bill.py": CALLER}, "total_of", change=change) == ({"shop/bill.py": (6,)}, "")
+    assert uses({"shop/bill.py": CALLER}, "total_of", change=change) == (
+        {"shop/bill.py": (6,)},
+        ALL_USES.format("total_of"),
+    )
 
 
 def test_definitions_and_imports_are_no_uses() -> None:
     text = "from shop.price import total_of\n\n\ndef total_of(order):\n    return 1\n"
 
-    assert uses({"shop/price.py": text}, "total_of") == ({}, "")
+    assert uses({"shop/price.py": text}, "total_of") == ({}, ALL_USES.format("total_of"))
 
 
 def test_a_common_name_counts_only_where_its_module_is_named() -> None:
@@ -90,4 +103,24 @@ def test_what_is_shown_has_bounds() -> None:
     _, excerpts = uses(files, "total_of")
 
     assert 0 < excerpts.count("### ") <= MAX_PLACES
+    assert "Every line" not in excerpts
     assert len(excerpts) <= MAX_CHARS + 2 * MAX_PLACES
+
+
+def test_names_are_named_as_shown_in_full_only_where_no_use_can_be_missing() -> None:
+    many = "".join(f"x = total_of({number})\n" for number in range(MAX_FOUND))
+    assert "Every line" not in uses({"a.py": many}, "total_of")[1]
+    assert "Every line" not in uses({"a.py": "x = get(1)\n"}, "get")[1]
+    assert ALL_USES.format("total_of") in uses({"a.py": "x = get(total_of)\n"}, "get", "total_of")[1]
+
+    unsearchable = InMemorySnapshot({"a.py": "x = total_of(1)\n"}, searchable=False)
+    found = dependents_of([Name("total_of", "p.py")], NO_CHANGE, unsearchable, lambda _path, _line: False)
+    assert found.excerpts == ""
+
+
+def test_the_lines_of_excerpts_are_known_by_path_and_number() -> None:
+    _, excerpts = uses({"shop/bill.py": CALLER, "b.py": "### c.py\n    7 = total_of(1)\n"}, "total_of")
+
+    assert set(numbered_lines(excerpts)) == {("shop/bill.py", line) for line in (4, 5, 6)} | {
+        ("b.py", line) for line in (1, 2, 3)
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -12,10 +11,10 @@ from reviewbot.cli.main import main
 from reviewbot.delivery import mask_trace
 from reviewbot.pull_requests.review import Reviewed
 from reviewbot.report.json_report import render_json
+from reviewbot.review.cards import shipped_files
 from tests.host_cases import HostCase
 from tests.messages_api import MessagesApi, a_claim, asks_judge, failed
-from tests.model_pushes import AREAS, BASE, CHANGE, PRICES, PUSHED, WRONG, Pushing, module, on_a_branch, texts_of
-from tests.token_equivalents import equivalents
+from tests.model_pushes import AREAS, BASE, CHANGE, PRICES, PUSHED, WRONG, Pushing, on_a_branch, texts_of
 
 
 @pytest.fixture
@@ -23,65 +22,21 @@ def pushing(case: HostCase, messages_api: MessagesApi) -> Pushing:
     return on_a_branch(case, messages_api)
 
 
-class Cost(NamedTuple):
-    """Input-token equivalents of a first review and of a push of one hunk."""
-
-    lines: int
-    first: float
-    push: float
-    """With what the first review has left in the provider's cache."""
-    cold: float
-    """Without it."""
-
-    def __str__(self) -> str:
-        ratios = f"{self.push / self.first:.2f}, cold {self.cold / self.first:.2f}"
-        costs = f"first {self.first:,.0f}, push {self.push:,.0f}, cold {self.cold:,.0f}"
-        return f"{self.lines} changed lines: {costs}: {ratios}"
-
-
-def cost_of_a_push(pushing: Pushing, functions: int) -> Cost:
-    """Of one hunk that breaks an unchanged caller, which is found, to a change of six files with so many functions."""
-    first = pushing.push({"shop/prices.py": PRICES, **{f"shop/{area}.py": module(area, functions) for area in AREAS}})
-    assert first.delivered.review.verdict == "clean"
-    asked = [*pushing.models.asked]
-    proof = [{"path": "shop/invoices.py", "side": "new", "quote": "return sum(price_of(order) for order in orders)",
-              "why": "it adds what is a tuple now"}]  # fmt: skip
-    found = a_claim("shop/prices.py", WRONG, "invoice_total adds tuples.", proof=proof)
-    pushing.models.claims = (((WRONG.strip(), "sum(price_of(order)"), found),)
-    second = pushing.push({"shop/prices.py": PUSHED})
-
-    [finding] = second.delivered.review.findings
-    assert (finding.path, finding.line, finding.proof[0].path) == ("shop/prices.py", 3, "shop/invoices.py")
-    lines = sum(entry.added + entry.removed for entry in first.delivered.review.coverage)
-    before, after = equivalents(asked), equivalents(pushing.models.asked)
-    return Cost(lines, before, equivalents([*asked, *pushing.models.asked]) - before, after)
-
-
-def test_a_push_of_one_hunk_costs_a_quarter_and_finds_a_defect_in_an_unchanged_caller(pushing: Pushing) -> None:
-    cost = cost_of_a_push(pushing, 6)
-
-    assert cost.lines > 100
-    assert cost.push <= cost.first / 4, cost
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("looks", [True, False])
-@pytest.mark.parametrize("functions", [3, 6, 14, 30])
-def test_what_a_push_costs_by_the_size_of_the_change(
-    functions: int,
-    looks: bool,  # noqa: FBT001 - a case
-    local_case: HostCase,
-    messages_api: MessagesApi,
-    capsys: pytest.CaptureFixture[str],
+def test_a_small_push_has_shorter_instructions_and_fewer_look_ups_and_a_large_one_those_of_a_change(
+    pushing: Pushing,
 ) -> None:
-    pushing = on_a_branch(local_case, messages_api)
-    pushing.models.looks = looks
-    cost = cost_of_a_push(pushing, functions)
-    with capsys.disabled():
-        print(f"\n{'with' if looks else 'without'} look-ups, {cost}")
+    pushing.push(CHANGE)
+    whole = pushing.models.asked[0]
+    pushing.push({"shop/prices.py": PUSHED})
+    small = pushing.models.asked[0]
+    pushing.push({"shop/large.py": "".join(f"RATE_{number} = {number}\n" for number in range(101))})
+    large = pushing.models.asked[0]
 
-    assert cost.push <= cost.first / 4 or not (looks or cost.lines > 500), cost
-    assert cost.cold <= cost.first / 4 or cost.lines < (700 if looks else 1_500), cost
+    assert (large["system"], large["tools"]) == (whole["system"], whole["tools"])
+    assert [tool["name"] for tool in small["tools"]] == ["read", "search"]
+    assert small["system"][0]["text"].startswith(shipped_files()["prompts/push.md"].strip())
+    assert "in at most 3 turns, at most 8 calls in one, with about 6,000 tokens" in texts_of(small)
+    assert "in at most 7 turns, at most 8 calls in one, with about 30,000 tokens" in texts_of(large)
 
 
 @pytest.mark.slow

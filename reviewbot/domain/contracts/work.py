@@ -107,6 +107,8 @@ class ReviewTask(Contract):
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
     of_push: bool = False
     """Whether it is about what a push changed of a change that was read before, and about nothing else."""
+    small_push: bool = False
+    """Whether that is little: its reader has shorter instructions and looks up less."""
     dependents: str = ""
     """Of a task on what a push changed: code outside of the change that uses it. Data like the code."""
 

@@ -27,6 +27,8 @@ class Calibrator:
 
     trace: Recorder
     maps: NumberMaps = field(default_factory=NumberMaps)
+    measured: bool = True
+    """Whether readers had the prompts that the maps are for: those of a small push had others."""
     _unmeasured: set[tuple[Quantity, str]] = field(default_factory=set, init=False)
 
     def finding(self, finding: Finding) -> Finding:
@@ -57,7 +59,7 @@ class Calibrator:
         stated: dict[Quantity, int] = {"confidence": confidence, "worth": worth}
         fitted = dict(stated)
         for quantity, number in stated.items():
-            if (found := self.maps.find(role, quantity, model)) is None:
+            if not self.measured or (found := self.maps.find(role, quantity, model)) is None:
                 self._unmeasured.add((quantity, model))
             else:
                 fitted[quantity] = place_on(found.points, number)

@@ -141,6 +141,7 @@ class JudgingSynthesizer:
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
         notes = list(self.notes)
+        self.calibrator.measured = not any(task.small_push for task in plan.tasks)
         findings = map(self.calibrator.finding, findings_of(settled))
         found = self._joined(merge(findings, self.rules.joint_confidence))
         defects = [*found.single, *(side for pair in found.contradictions for side in pair.findings)]
@@ -255,7 +256,11 @@ class JudgingSynthesizer:
         def question() -> ModelRequest:
             """Reading proofs may block."""
             proofs = (proof for each in claims for proof in each.finding.proof)
-            code = () if prefix.is_whole else proof_excerpts(proofs, asking.slices, self.lines_of)
+            code = (
+                ()
+                if prefix.is_whole
+                else proof_excerpts(proofs, asking.slices, self.lines_of, asking.before.dependents)
+            )
             words = {"earlier": before, "said": asking.before.claims}
             return judge_request(
                 prefix, claims, code, self.prompt, self.bounds, mask=self.mask, subject=subject, **words

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reviewbot.coverage.readings import reading_of
@@ -61,6 +61,8 @@ MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""
 REPAIR_SHARE = 0.75
 """Of the time that is left which a repair may take."""
+SMALL_PUSH_BOUNDS: Mapping[str, int] = {"tool_turns": 3, "result_chars": 24_000}
+"""About 6,000 tokens: a hunk relies on less than a change, and the code that uses it is shown."""
 LATE = "the review's deadline left the model no time to answer"
 NAMELESS = "model"
 REPAIR = (
@@ -83,7 +85,9 @@ class ReaderEngine:
     tools: RepositoryTools
     context_of: ContextOf
     prompt: str
-    """The system prompt of all readers."""
+    """The system prompt of readers."""
+    push_prompt: str
+    """That of the reader of a small push."""
     trace: Recorder
     clock: Clock
     bounds: Bounds = field(default_factory=Bounds)
@@ -108,6 +112,13 @@ class ReaderEngine:
     def begin(self, plan: Plan, order_of: Callable[[ReviewTask], WorkOrder]) -> None:
         """Take note of which tasks share a conversation. Call it with each plan before its tasks run."""
         self._conversations.begin(plan, order_of)
+
+    def bounds_of(self, tasks: Iterable[ReviewTask]) -> Bounds:
+        """What a conversation about these tasks may look up, without the limits of their own."""
+        if not any(task.small_push for task in tasks):
+            return self.bounds
+        fewer = {name: min(getattr(self.bounds, name), most) for name, most in SMALL_PUSH_BOUNDS.items()}
+        return replace(self.bounds, **fewer)
 
     async def first_requests(self) -> tuple[ModelRequest, ...]:
         """The request that begins each reader's conversation, but for the analyzers' results. Asks no model."""
@@ -204,15 +215,18 @@ class ReaderEngine:
         tier = orders[0].task.constraints.tier
         key = (tier, tuple(order.task.task_id for order in orders))
         if key not in self._prefixes:
-            tools = self.tools.list_tools() if self.bounds.tool_turns else ()
-            self._prefixes[key] = shared_prefix(self.context_of(orders), self.prompt, tools, tier)
+            small = orders[0].task.small_push
+            tools = self.tools.list_tools(of_code=small) if self.bounds.tool_turns else ()
+            system = self.push_prompt if small else self.prompt
+            self._prefixes[key] = shared_prefix(self.context_of(orders), system, tools, tier)
         return self._prefixes[key]
 
     def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:
         """The first request, and what its conversation may look up. May block."""
         prefix = self._prefix(orders)
         turns = max(order.task.constraints.max_turns for order in orders) - 1  # the last one is the answer
-        bounds = replace(self.bounds, tool_turns=min(self.bounds.tool_turns, turns) if prefix.tools else 0)
+        bounds = self.bounds_of(order.task for order in orders)
+        bounds = replace(bounds, tool_turns=min(bounds.tool_turns, turns) if prefix.tools else 0)
         return reader_request(orders, prefix, hints, bounds), bounds
 
     async def _repair(

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from reviewbot.context.dependents import numbered_lines
 from reviewbot.domain.contracts import Finding, Payload, Proof, Side
 from reviewbot.domain.ports import ModelRequest
 from reviewbot.llm.agents.conversation import Bounds
@@ -28,15 +29,20 @@ CUT = "[cut]"
 LinesOfSide = Callable[[str, Side], Sequence[str]]
 
 
-def proof_excerpts(proofs: Iterable[Proof], slices: Iterable[Payload], lines_of: LinesOfSide) -> Iterable[str]:
-    """The lines around proofs, those of one side of one file together; without proofs that the change shows.
+def proof_excerpts(
+    proofs: Iterable[Proof], slices: Iterable[Payload], lines_of: LinesOfSide, dependents: str = ""
+) -> Iterable[str]:
+    """The lines around proofs, those of one side of one file together; without proofs that the prefix shows.
 
-    `lines_of`: the masked lines of one side of a file, none where it has none. May block.
+    `lines_of`: the masked lines of one side of a file, none where it has none. May block. `dependents`: as a push's
+    readers are shown it.
     """
     shown: defaultdict[str, set[int]] = defaultdict(set)
     for payload in slices:
         for rows in hunk_views(payload):
             shown[payload.file_path].update(new_lines(rows))
+    for path, number in numbered_lines(dependents):
+        shown[path].add(number)
     wanted: defaultdict[tuple[str, Side], set[int]] = defaultdict(set)
     for proof in proofs:
         lines = set(range(proof.line, proof.end_line + 1))

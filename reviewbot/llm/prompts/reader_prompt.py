@@ -21,9 +21,6 @@ from reviewbot.llm.prompts.delimiters import RULE, fence_text
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
-PUSHED = (
-    "Earlier parts of this change were reviewed before; you are shown what was pushed since, and what depends on it"
-)
 DEPENDENTS = "Code outside of the change that uses what was pushed; a defect there is quoted at the line that causes it"
 HITS = "Results of analyzers on the changed lines, each with a handle"
 MAX_FINDING_CHARS = 400

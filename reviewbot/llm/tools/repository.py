@@ -53,6 +53,8 @@ def _packaged_tools() -> tuple[_Tool, ...]:
 
 
 _OF_SYMBOLS = frozenset({"definition", "uses"})
+_OF_FILES = frozenset({"list", "history"})
+"""Tools that name files or commits and show no code."""
 
 
 class RepositoryTools:
@@ -80,9 +82,9 @@ class RepositoryTools:
         self.view = RepositoryView(snapshot, limits or ToolLimits(), self._mask, private)
         self._tools = {tool.name: tool for tool in _packaged_tools() if symbols or tool.name not in _OF_SYMBOLS}
 
-    def list_tools(self) -> tuple[OfferedTool, ...]:
-        """The tools as they are described to a model, always in the same order."""
-        return tuple(tool.offered for tool in self._tools.values())
+    def list_tools(self, *, of_code: bool = False) -> tuple[OfferedTool, ...]:
+        """The tools as they are described to a model, always in the same order; `of_code`: those that show code."""
+        return tuple(tool.offered for tool in self._tools.values() if not of_code or tool.name not in _OF_FILES)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> ToolResult:
         """Answer one call. What cannot be answered is said in a result that `failed`; nothing is raised."""

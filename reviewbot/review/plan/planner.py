@@ -41,6 +41,9 @@ WHOLE_FILE = 10**9
 MAX_NAME = 200
 """Characters of a path in a task's id. git allows 4,096 bytes, an id has 400 with what workers and splits add to it."""
 
+SMALL_PUSH = 100
+"""Changed lines that are read after a push, up to which their reader has shorter instructions and looks up less."""
+
 WITHHELD = "no model is shown it: it is private, or is called like a file of credentials"
 
 Head = Callable[[str], str | None]
@@ -146,7 +149,8 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
             mine = Readers((), tuple(cards)) if kept_back else readers(part, cards)
             found.append(_Routed(part, slices, mine, imports))
     groups = (*_grouped(routed, limits.part_lines), *_grouped(spared, limits.part_lines))
-    tasks = [_with_dependents(task, change) for group in groups for task in _tasks_of(group)]
+    small = sum(file.added + file.removed for file in now) <= SMALL_PUSH
+    tasks = [_with_dependents(task, change, small=small) for group in groups for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, worker_set, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {with_count(len(change.files), 'file')}",
@@ -224,12 +228,12 @@ def _sparer(limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], 
     return spare
 
 
-def _with_dependents(task: ReviewTask, change: ChangeSet) -> ReviewTask:
+def _with_dependents(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
     """A task that asks a model, with the code that depends on what it reads."""
     before = change.read_before
     if task.programs_only or before is None or not before.head:
         return task
-    return task.model_copy(update={"of_push": True, "dependents": before.dependents})
+    return task.model_copy(update={"of_push": True, "small_push": small, "dependents": before.dependents})
 
 
 def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:

@@ -106,6 +106,14 @@ def test_the_numbers_of_an_unknown_model_stand_and_one_line_says_so(claimed: Mak
     assert note.startswith("Confidence and worth of claims stand as y and z stated them; ")
 
 
+def test_numbers_of_readers_with_other_prompts_than_the_measured_ones_stand(claimed: MakeFinding, trace: Any) -> None:
+    calibrator = Calibrator(trace, MAPS, measured=False)
+
+    assert calibrator.finding(claimed()) == claimed()
+    assert calibrator.ruling(ruling(90, 70), "x", claimed()) == ruling(90, 70)
+    assert calibrator.notes()
+
+
 def test_one_line_names_only_what_was_not_measured(claimed: MakeFinding, trace: Any) -> None:
     maps = MAPS.model_copy(update={"maps": tuple(each for each in MAPS.maps if each.quantity == "confidence")})
     calibrator = Calibrator(trace, maps)

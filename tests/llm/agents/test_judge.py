@@ -351,6 +351,15 @@ def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_sh
     assert "proof: lib.py:40 (new side), named because: the callee\nline 40\nline 41" in text
 
 
+def test_proofs_in_code_that_readers_of_a_push_were_shown_bring_no_code_again() -> None:
+    lines = [f"line {n}" for n in range(1, 101)]
+    proofs = [Proof(path="lib.py", line=line, end_line=line, quote=f"line {line}") for line in (8, 60)]
+    [code] = proof_excerpts(proofs, (), lambda _path, _side: lines, "### lib.py\n    8 line 8")
+
+    assert "   60 line 60" in code
+    assert "    8 line 8" not in code
+
+
 def test_of_proofs_with_more_code_than_there_is_room_the_quotes_are_shown(
     claimed: MakeFinding, a_change: Any, text_of: Any
 ) -> None:

@@ -39,6 +39,7 @@ def an_engine(change: ChangeSet, fake_model: Any, fake_programs: Any, trace: Any
             "tools": tools,
             "context_of": ReaderContextBuilder(tools.view, change.files),
             "prompt": "Read it.",
+            "push_prompt": "Read what was pushed.",
         }
         return ReaderEngine(
             model=fake_model(*replies), programs=programs or fake_programs(), trace=trace, clock=clock, **known | fields
