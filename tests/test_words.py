@@ -84,9 +84,9 @@ def faults_in(texts: dict[str, str]) -> list[str]:
 
 
 def replaced_names_in(path: str, text: str) -> list[str]:
-    """`PATH:NAME` for a folder, module, class or function that has a replaced name."""
+    """`PATH:NAME` for a folder, module, class or function, private ones too, that has a replaced name."""
     names = (Path(path).parent.name, Path(path).stem, *DEFINITION.findall(text))
-    return [f"{path}:{name}" for name in names if name in REPLACED]
+    return [f"{path}:{name}" for name in names if name.lstrip("_") in REPLACED]
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,6 @@ def test_a_replaced_name_stands_only_where_an_exception_says_why(texts: dict[str
 
 
 def test_a_replaced_name_is_found_in_folders_modules_classes_and_functions() -> None:
-    text = "class Crew:\n    def told(self) -> None:\n        async def begun() -> None: ...\n\nnames = _given = 1\n"
+    text = "class _Crew:\n    def told(self) -> None:\n        async def begun() -> None: ...\n\nnames = _given = 1\n"
     names = [each.removeprefix("keeper/office.py:") for each in replaced_names_in("keeper/office.py", text)]
-    assert names == ["keeper", "office", "Crew", "told", "begun"]
+    assert names == ["keeper", "office", "_Crew", "told", "begun"]

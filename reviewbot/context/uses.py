@@ -45,13 +45,13 @@ def imports_of(nodes: Iterable[ast.AST], caller: str, target: str, snapshot: Sna
                 if _absolute(alias.name, caller, wanted, snapshot):
                     yield Bound(alias.asname or alias.name, "", node)
         elif isinstance(node, ast.ImportFrom):
-            if _names(node, caller, wanted, snapshot):
+            if _imports_from(node, caller, wanted, snapshot):
                 yield from (Bound(alias.asname or alias.name, alias.name, node) for alias in node.names)
-            elif any(alias.name == last for alias in node.names) and _names(node, caller, package, snapshot):
+            elif any(alias.name == last for alias in node.names) and _imports_from(node, caller, package, snapshot):
                 yield from (Bound(alias.asname or last, "", node) for alias in node.names if alias.name == last)
 
 
-def _names(node: ast.ImportFrom, caller: str, wanted: str, snapshot: Snapshot) -> bool:
+def _imports_from(node: ast.ImportFrom, caller: str, wanted: str, snapshot: Snapshot) -> bool:
     """Whether `from ... import` takes from the module at a path."""
     if not node.level:
         return bool(node.module) and _absolute(node.module or "", caller, wanted, snapshot)

@@ -105,9 +105,9 @@ def _coverage(known: _Evidence) -> FileCoverage:
         state=state,
         need=known.planned.need,
         reason="" if state == "reviewed" else "; ".join(dict.fromkeys(filter(None, reasons))),
-        models=_names(reading.models for reading in known.readings),
-        analyzers=_names(reading.analyzers for reading in known.readings),
-        scans=_names(reading.scans for reading in known.readings),
+        models=_merge_names(reading.models for reading in known.readings),
+        analyzers=_merge_names(reading.analyzers for reading in known.readings),
+        scans=_merge_names(reading.scans for reading in known.readings),
         added=known.file.added,
         removed=known.file.removed,
         earlier=earlier,
@@ -176,5 +176,5 @@ def _why_nothing(file: FileChange) -> str:
     return done.get(file.status, "no line changed")
 
 
-def _names(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
+def _merge_names(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted({name for names in lists for name in names}))

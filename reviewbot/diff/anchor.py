@@ -10,7 +10,7 @@ from reviewbot.diff.rows import payload_rows
 from reviewbot.domain.contracts import Candidate, Payload
 
 
-class _Line(NamedTuple):
+class _NewLine(NamedTuple):
     """A row of the new side: the index of its hunk, its number, whether it was added, its text."""
 
     hunk: int
@@ -73,7 +73,7 @@ def anchor(candidate: Candidate, *payloads: Payload) -> Place | None:
     return None if found is None else _place(found)
 
 
-def _quoted(text: str, rows: Sequence[_Line]) -> list[Sequence[_Line]]:
+def _quoted(text: str, rows: Sequence[_NewLine]) -> list[Sequence[_NewLine]]:
     """Every place of a quote among the rows, by the first reading of it that stands anywhere."""
     quote = _trimmed(text.split("\n"))
     if not any(char.isalnum() for line in quote for char in line):
@@ -90,7 +90,7 @@ def _removed_place(candidate: Candidate, payloads: Sequence[Payload]) -> Place |
 
     Behind the last line of a hunk that is the one above; a hunk without any new line has no place for a finding.
     """
-    rows: list[_Line] = []
+    rows: list[_NewLine] = []
     beside: dict[tuple[int, int], int] = {}
     for at, payload in enumerate(payloads):
         above: dict[int, int] = {}
@@ -103,7 +103,7 @@ def _removed_place(candidate: Candidate, payloads: Sequence[Payload]) -> Place |
                 above[hunk] = row.new
             if row.old is not None:
                 # A removed row counts as what an added one is on the other side: the match that is preferred.
-                rows.append(_Line(hunk, row.old, row.kind == "-", row.text))
+                rows.append(_NewLine(hunk, row.old, row.kind == "-", row.text))
                 open_rows.setdefault(hunk, []).append((hunk, row.old))
         for hunk, keys in open_rows.items():
             beside |= {key: above[hunk] for key in keys if hunk in above}
@@ -116,9 +116,11 @@ def _removed_place(candidate: Candidate, payloads: Sequence[Payload]) -> Place |
 
 
 @lru_cache(maxsize=4)
-def _new_side(payload: Payload) -> tuple[list[_Line], dict[int, int]]:
+def _new_side(payload: Payload) -> tuple[list[_NewLine], dict[int, int]]:
     """The rows of the new side, and where each number stands: hundreds of candidates of one slice come in a row."""
-    rows = [_Line(at, row.new, row.kind == "+", row.text) for at, row in payload_rows(payload) if row.new is not None]
+    rows = [
+        _NewLine(at, row.new, row.kind == "+", row.text) for at, row in payload_rows(payload) if row.new is not None
+    ]
     return rows, {row.number: at for at, row in enumerate(rows)}
 
 
@@ -152,7 +154,7 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[start:end]
 
 
-def _starts(wanted: list[str], rows: Sequence[_Line], seen: Callable[[str], str]) -> Iterator[int]:
+def _starts(wanted: list[str], rows: Sequence[_NewLine], seen: Callable[[str], str]) -> Iterator[int]:
     """Yield where all wanted lines stand one below the other in one hunk.
 
     This is the search of Knuth, Morris and Pratt: each row is looked at about twice, however often lines repeat.
@@ -184,7 +186,7 @@ def _fallback(wanted: list[str]) -> list[int]:
     return table
 
 
-def _best(found: Sequence[Sequence[_Line]], near: int | None) -> Sequence[_Line] | None:
+def _best(found: Sequence[Sequence[_NewLine]], near: int | None) -> Sequence[_NewLine] | None:
     """The one match that is meant. `near`, a line that a model named, only chooses among places of the same words."""
     best = [each for each in found if any(row.added for row in each)] or found
     if len(best) > 1 and near is not None:
@@ -192,5 +194,5 @@ def _best(found: Sequence[Sequence[_Line]], near: int | None) -> Sequence[_Line]
     return best[0] if len(best) == 1 else None
 
 
-def _place(rows: Sequence[_Line]) -> Place:
+def _place(rows: Sequence[_NewLine]) -> Place:
     return Place(rows[0].number, rows[-1].number, "\n".join(row.text for row in rows))

@@ -86,7 +86,7 @@ def fit_feedback(labels: Sequence[Label]) -> FeedbackTable:
             claims[label.source].append(LabelledClaim(change, label.stated, verdict.right, verdict.weight))
         if name := label.kind if label.by_model else label.rule:
             rules[label.worker, name, label.by_model].append((change, verdict))
-    fits = (_fit(model, claims[model]) for model in sorted(claims))
+    fits = (_fit_model(model, claims[model]) for model in sorted(claims))
     return FeedbackTable(
         models=tuple(each for each in fits if each is not None),
         rules=tuple(_rule(key, rules[key]) for key in sorted(rules)),
@@ -126,7 +126,7 @@ def _interval(yes: float, no: float) -> Interval | None:
     return Interval(yes / (yes + no), *wilson_interval(yes, no, Z)) if yes + no else None
 
 
-def _fit(model: str, claims: Sequence[LabelledClaim]) -> ModelFit | None:
+def _fit_model(model: str, claims: Sequence[LabelledClaim]) -> ModelFit | None:
     """The map of a model; None with too few verdicts, or of too few pull requests, to rest on."""
     changes = {each.change for each in claims}
     if sum(each.weight for each in claims) < MIN_CLAIMS or len(changes) < MIN_CHANGES:

@@ -64,7 +64,7 @@ def open_results(path: Path, run: str, *, fresh: bool) -> Iterator[ResultsFile]:
         InputError: it cannot be read or written, or it holds something else than rows of this run.
     """
     try:
-        kept = [] if fresh else _kept(path, run)
+        kept = [] if fresh else _read_rows(path, run)
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if fresh else 0)
         descriptor = os.open(path, flags, 0o666)
     except OSError as error:
@@ -80,7 +80,7 @@ def read_rows(path: Path) -> list[Json]:
     return [_row(path, line) for line in read_text(path).split("\n") if line.strip()]
 
 
-def _kept(path: Path, run: str) -> list[Json]:
+def _read_rows(path: Path, run: str) -> list[Json]:
     """The rows to go on from; the file is cut down to them."""
     if not path.is_file():
         return []

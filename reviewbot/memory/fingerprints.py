@@ -114,8 +114,10 @@ def identities(
     places = {each: place_of(each) for each in found}
     codes = {each: normal(place.code) for each, place in places.items()}
     symbols = {each: symbol_of(each) for each in found}
-    names = _names(SCHEME, {each: (each.path, symbols[each], kind_of(each), codes[each]) for each in found}, places)
-    former = _names(
+    names = _name_findings(
+        SCHEME, {each: (each.path, symbols[each], kind_of(each), codes[each]) for each in found}, places
+    )
+    former = _name_findings(
         FORMER_SCHEME, {each: (each.path, symbols[each], each.category, codes[each]) for each in found}, places
     )
     return {
@@ -157,7 +159,9 @@ def digest(*parts: str | int, scheme: str = SCHEME) -> str:
     return hashlib.sha256(json.dumps([scheme, *parts]).encode()).hexdigest()[:_HEX_DIGITS]
 
 
-def _names(scheme: str, keys: Mapping[Finding, _Key], places: Mapping[Finding, CodePlace]) -> dict[Finding, str]:
+def _name_findings(
+    scheme: str, keys: Mapping[Finding, _Key], places: Mapping[Finding, CodePlace]
+) -> dict[Finding, str]:
     """Name findings by their keys; those with equal keys also by the order of their places, and at one place."""
     alike: dict[_Key, list[tuple[int, Finding]]] = defaultdict(list)
     for finding, key in keys.items():

@@ -254,13 +254,13 @@ def _advanced(
             continue
         entry = withheld.get(finding)
         if entry is None or entry.reason in ("over_cap", "dismissed"):
-            record = _begun(finding, identity, memory)
+            record = _new_record(finding, identity, memory)
             event = _of_seen(record, entry, decided(finding, record.names), memory)
             records.append(record if event is None else advance(record, event))
     return records
 
 
-def _begun(finding: Finding, identity: Identity, memory: Recall) -> Record:
+def _new_record(finding: Finding, identity: Identity, memory: Recall) -> Record:
     return Record(
         names=(identity.name, identity.former),
         path=identity.path,

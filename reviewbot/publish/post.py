@@ -87,11 +87,11 @@ class _Run:
         for wait in (0.0, *PATIENCE_S):
             if wait:
                 await self.context.clock.sleep(wait)
-                found = await self._look()
+                found = await self._find_existing()
                 if found.this is not None:
                     return found
             if await asyncio.to_thread(self.context.intents.begin, self.request.key, self.context.holder, LEASE_S):
-                return await self._look()
+                return await self._find_existing()
         return None
 
     async def _publish(self, found: ExistingReviews, sender: Sender) -> PullPosted:
@@ -201,7 +201,7 @@ class _Run:
         """Look once more, a little later: the run of an older head may have written over ours."""
         await self.context.clock.sleep(SETTLE_S)
         try:
-            found = await self._look()
+            found = await self._find_existing()
             if found.this is not None:
                 return []
             if await asyncio.to_thread(self.context.host.head_sha) != self.request.pull.head_sha:
@@ -215,7 +215,7 @@ class _Run:
         await self.context.clock.sleep(SETTLE_S)
         review = sent.review
         try:
-            found = await self._look()
+            found = await self._find_existing()
         except HostError as error:
             note = f"posted; what else stands there could not be looked at: {error}"
             return _outcome("posted", review, (*sent.notes, note), sent.inline)
@@ -274,7 +274,7 @@ class _Run:
     def _twin_of(self, first: PostedReview) -> str:
         return twin_body(marker_of(self.request), first, self.options.signer)
 
-    async def _look(self) -> ExistingReviews:
+    async def _find_existing(self) -> ExistingReviews:
         return await find_existing_reviews(self.request, self.options, self.context)
 
     async def _done(self, review_id: int) -> None:

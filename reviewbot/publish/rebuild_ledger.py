@@ -90,7 +90,7 @@ def rebuild(
         _discussed(each, talked)
         for each in (*ledger.records, *(_record(each, cut_short, pull.head_sha) for each in lost.values()))
     )
-    notes = tuple(dict.fromkeys([*_edited(account, reviews, edited), *_foreign(account, reviews, threads)]))
+    notes = tuple(dict.fromkeys([*_edited(account, reviews, edited), *_foreign_markers(account, reviews, threads)]))
     return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes)
 
 
@@ -155,7 +155,7 @@ def _edited(account: int, reviews: Iterable[PostedReview], edited: Collection[in
             yield f"review {review.review_id} was edited by another account, and the ledger in it does not count"
 
 
-def _foreign(account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]) -> Iterator[str]:
+def _foreign_markers(account: int, reviews: Iterable[PostedReview], threads: Iterable[Thread]) -> Iterator[str]:
     """What other accounts have written in the form of our markers."""
     for review in reviews:
         if review.author_id != account and ANY_MARKER in review.body:

@@ -65,7 +65,7 @@ def explain(run: ExplainedRun, path: str, line: int) -> list[Account]:
     """Everything that the run says of a line on the new side. Raises InputError for a file outside of the change."""
     file = next((each for each in run.change.files if path in (each.path, each.old_path)), None)
     if file is None and not any(ending.finding.path == path for ending in _endings(run.review)):
-        raise InputError(f"the change has no file {path}; it has {_names(each.path for each in run.change.files)}")
+        raise InputError(f"the change has no file {path}; it has {_join_names(each.path for each in run.change.files)}")
     name = file.path if file is not None and file.path != path else path
     found = [*_reported(run, name, line), *_merged(run, name, line), *_silenced(run.review, name, line)]
     found += _dropped(run.results, name, line)
@@ -140,14 +140,14 @@ def _account(run: ExplainedRun, ending: _Ending) -> Iterator[str]:
         yield f"Shown because {sure} is at least {threshold}, the threshold of {finding.type}."
     elif ending.why:
         yield f"Why: {ending.why[0].upper()}{ending.why[1:]}"
-    yield f"Weight: {finding.severity}; {', '.join(tags(finding))}; {sure}, by {_names(finding.sources)}."
+    yield f"Weight: {finding.severity}; {', '.join(tags(finding))}; {sure}, by {_join_names(finding.sources)}."
     yield from _ruling(run, finding)
     yield from (f"{detail.label}: {detail.text}" for detail in details_of(finding))
     for proof in finding.proof:
         side = "" if proof.side == "new" else " before the change"
         yield f"Proof at {proof.path}:{proof.line}{side}" + (f": {proof.why}" if proof.why else ".")
     if finding.line != finding.end_line or finding.also:
-        also = f", and {_names(map(str, finding.also))} with it" if finding.also else ""
+        also = f", and {_join_names(map(str, finding.also))} with it" if finding.also else ""
         yield f"It stands on lines {finding.line} to {finding.end_line}{also}."
     yield from _origin(run.results, finding)
     if name := run.names.get(finding):
@@ -186,7 +186,7 @@ def _origin(results: Iterable[WorkerResult], finding: Finding) -> Iterator[str]:
         result.task_id for result in results if any(_is_part(raw, finding) for raw in result.findings)
     )
     if tasks:
-        yield f"Found in {_names(tasks)}."
+        yield f"Found in {_join_names(tasks)}."
 
 
 def _merged(run: ExplainedRun, path: str, line: int, message: str | None = None) -> Iterator[Account]:
@@ -263,7 +263,7 @@ def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Account
     spans = [(hunk.new_start, hunk.new_start + hunk.new_count - 1) for hunk in file.hunks if hunk.new_count]
     inside = any(first <= line <= last for first, last in spans)
     if not inside:
-        shown = _names(f"{first} to {last}" for first, last in spans) or "none"
+        shown = _join_names(f"{first} to {last}" for first, last in spans) or "none"
         rows.append(
             f"Line {line} is outside of what the change shows of this file: lines {shown}. Nothing is reported there."
         )
@@ -278,7 +278,7 @@ def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Account
             rows.append(f"Not looked at by {who}: {GAP_WORDS[gap.reason]}: {gap.message}.")
     for skipped in run.review.unlooked:
         if skipped.path == file.path:
-            rows.append(f"Not looked at for {_names(skipped.workers)}: {skipped.reason}.")
+            rows.append(f"Not looked at for {_join_names(skipped.workers)}: {skipped.reason}.")
     rows += _neighbours(run, file.path, line)
     yield Account(f"Nothing was found at {file.path}:{line}", tuple(dict.fromkeys(rows)))
 
@@ -298,7 +298,7 @@ def _readers(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[
                 who.setdefault(result.task_id.partition(":")[0], {}).update(dict.fromkeys(names))
     for worker, found in who.items():
         if found:
-            yield f"The line was read for {worker} by {_names(found)}, which said nothing of it."
+            yield f"The line was read for {worker} by {_join_names(found)}, which said nothing of it."
     if not any(who.values()):
         yield "No task read this line to the end."
 
@@ -319,7 +319,7 @@ def _touches(finding: Finding, line: int) -> bool:
     return finding.line <= line <= finding.end_line or line in finding.also
 
 
-def _names(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     """Some names in a row; beyond a dozen they are counted."""
     every = list(names)
     more = len(every) - 12

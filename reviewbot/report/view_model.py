@@ -71,13 +71,13 @@ def unseen(review: Review) -> list[Unseen]:
     return [
         *_group(((words, reason), path) for words, reason, path in files),
         *skipped_parts(review.unlooked),
-        *_together(gaps),
+        *_merge_workers(gaps),
     ]
 
 
 def failures(review: Review) -> list[Unseen]:
     """What failed and was not looked at because of it, by reason."""
-    return _together(review.gaps)
+    return _merge_workers(review.gaps)
 
 
 def coverage_groups(review: Review) -> list[Unseen]:
@@ -105,7 +105,7 @@ def state_words(entry: FileCoverage) -> str:
     return f"{STATE_WORDS[entry.state]}, which is enough" if enough else STATE_WORDS[entry.state]
 
 
-def _together(gaps: Iterable[Gap]) -> list[Unseen]:
+def _merge_workers(gaps: Iterable[Gap]) -> list[Unseen]:
     """Gaps by reason; workers that met the same one on the same file are named together."""
     who: dict[tuple[str, str], dict[str, None]] = {}
     for gap in gaps:

@@ -157,7 +157,7 @@ def setup(
     record_inputs(trace, subject.change, parts.recorded_inputs(joint_rows(table)))
     changed = (row for row in settings_in_force(settings) if row.origin != DEFAULT)
     trace.record("settings", settings=[{"name": row.name, "value": row.value, "origin": row.origin} for row in changed])
-    name = _identity(context, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor)))
+    name = _run_identity(context, settings, given, (repr(table), parts.engine.name, repr(suppression.suppressor)))
     executor = PlanExecutor(
         worker_set=worker_set,
         engine=parts.engine,
@@ -231,7 +231,7 @@ def _load_workers(subject: Subject, settings: Settings, inputs: RunInputs) -> Wo
         raise _with_side(error) from None
 
 
-def _identity(context: BuildContext, settings: Settings, given: RunInputs, parts: tuple[str, ...]) -> str:
+def _run_identity(context: BuildContext, settings: Settings, given: RunInputs, parts: tuple[str, ...]) -> str:
     words = (context.subject.change.title, context.subject.change.description)
     extra = (*parts, *digests(given.results), repr(words))
     return run_id(context.subject, context.worker_set, settings, given.script, extra=extra)

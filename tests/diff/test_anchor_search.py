@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from reviewbot.diff.anchor import Place, _Line, _starts, anchor
+from reviewbot.diff.anchor import Place, _NewLine, _starts, anchor
 from reviewbot.domain.contracts import Candidate, Payload
 
 
@@ -30,7 +30,7 @@ def found(quote: str, *codes: str) -> Place | None:
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
 def test_every_place_is_found_in_whatever_repeats_itself(size: int) -> None:
     for texts in product("ab", repeat=8):
-        rows = [_Line(0, number, added=True, text=text) for number, text in enumerate(texts)]
+        rows = [_NewLine(0, number, added=True, text=text) for number, text in enumerate(texts)]
         for quote in product("ab", repeat=size):
             places = [at for at in range(9 - size) if texts[at : at + size] == quote]
             assert list(_starts([*quote], rows, str)) == places, (texts, quote)
@@ -38,7 +38,7 @@ def test_every_place_is_found_in_whatever_repeats_itself(size: int) -> None:
 
 def test_no_place_reaches_over_the_end_of_a_hunk() -> None:
     for hunks in product((0, 1), repeat=5):
-        rows = [_Line(hunk, number, added=True, text="a") for number, hunk in enumerate(sorted(hunks))]
+        rows = [_NewLine(hunk, number, added=True, text="a") for number, hunk in enumerate(sorted(hunks))]
         places = [at for at in range(4) if rows[at].hunk == rows[at + 1].hunk]
         assert list(_starts(["a", "a"], rows, str)) == places
 

@@ -161,7 +161,7 @@ def removed_handlers(pair: Pair) -> Iterator[SideFinding]:
     if pair.reshaped or pair.new_calls or _more_blocks(pair):
         return
     caught, watched = _caught(pair.sides.old), _caught(pair.sides.new)
-    now = dumps(leaves(pair.new.node.body)) - dumps(_watched(pair.new))
+    now = dumps(leaves(pair.new.node.body)) - dumps(_guarded_statements(pair.new))
     for node in own_nodes(pair.old.node.body):
         if (
             not isinstance(node, ast.Try)
@@ -182,7 +182,7 @@ def _caught(file: PythonFile) -> Counter[str]:
     return Counter(short(handler.type) if handler.type else "everything" for handler in handlers)
 
 
-def _watched(unit: Unit) -> list[ast.stmt]:
+def _guarded_statements(unit: Unit) -> list[ast.stmt]:
     """The statements whose errors a function catches."""
     blocks = (node for node in own_nodes(unit.node.body) if isinstance(node, ast.Try) and node.handlers)
     return [each for block in blocks for each in leaves(block.body)]

@@ -45,9 +45,9 @@ def _called(node: ast.Call, site: Site) -> Iterator[Found]:
             yield Found("rows-of-frame", node.lineno, node.end_lineno or node.lineno, what, code=node)
     elif dotted_name(node.func) == "sum":
         yield from _list_sum(node)
-        yield from _again(node, site)
+        yield from _repeated_aggregates(node, site)
     elif dotted_name(node.func) in _COPIES | _WALKS:
-        yield from _again(node, site)
+        yield from _repeated_aggregates(node, site)
 
 
 def _far(site: Site, name: str) -> Loop | None:
@@ -174,7 +174,7 @@ def _list_sum(node: ast.Call) -> Iterator[Found]:
         yield Found("list-sum", node.lineno, node.end_lineno or node.lineno, what, code=node)
 
 
-def _again(node: ast.Call, site: Site) -> Iterator[Found]:
+def _repeated_aggregates(node: ast.Call, site: Site) -> Iterator[Found]:
     """`max(values)` and the like of a collection that no turn changes."""
     name = dotted_name(node.args[0]) if len(node.args) == 1 and not node.keywords else ""
     loop = _far(site, name)

@@ -134,7 +134,9 @@ class Conditions:
             return True
         names = tuple(dict.fromkeys(self._values(node)))
         return any(
-            self._is_bound(name, first, node.start_byte, last) for first, last in self._scopes(node) for name in names
+            self._is_bound(name, first, node.start_byte, last)
+            for first, last in self._functions_around(node)
+            for name in names
         )
 
     def _is_bound(self, name: str, first: int, at: int, last: int) -> bool:
@@ -147,25 +149,25 @@ class Conditions:
         return False
 
     def _in_scope(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
-        first, last = self._scope(node)
+        first, last = self._function_around(node)
         return self._found(words[0], captures, first, last)
 
     def _before(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
-        return self._found(words[0], captures, self._scope(node)[0], node.start_byte)
+        return self._found(words[0], captures, self._function_around(node)[0], node.start_byte)
 
     def _after(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
-        return self._found(words[0], captures, node.end_byte, self._scope(node)[1])
+        return self._found(words[0], captures, node.end_byte, self._function_around(node)[1])
 
     def _file(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
         del node
         return self._found(words[0], captures, 0, len(self._source))
 
-    def _scope(self, node: Node) -> tuple[int, int]:
+    def _function_around(self, node: Node) -> tuple[int, int]:
         """The function around a node, or the file where there is none, as far as it is read."""
-        return next(self._scopes(node))
+        return next(self._functions_around(node))
 
-    def _scopes(self, node: Node) -> Iterator[tuple[int, int]]:
-        """That of `_scope` and, of a closure, those around it up to the function that is given the request."""
+    def _functions_around(self, node: Node) -> Iterator[tuple[int, int]]:
+        """As `_function_around`; of a closure also those around it, up to the function that is given the request."""
         functions = [each for each in self._ancestors(node) if each.type in self._syntax.functions]
         for around in functions or [self._root]:
             yield max(around.start_byte, node.start_byte - MAX_SCOPE), min(around.end_byte, node.end_byte + MAX_SCOPE)

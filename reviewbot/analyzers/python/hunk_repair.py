@@ -142,7 +142,7 @@ def _in_front(found: Scan, first: str, around: str, head: str, quote: str) -> li
         opened += "_"
     if around:
         return [_Piece(f"{around}{'_: ' if around == '{' and opened else ''}{opened}{quote}", None)]
-    levels = _levels(found, begun=bool(quote or opened))
+    levels = _dedented_statements(found, begun=bool(quote or opened))
     if not levels:
         return []
     made = _openers(levels, found)
@@ -157,7 +157,7 @@ _FIRST_HALF = {"else": ("if 1",), "elif": ("if 1",), "except": ("try",), "finall
 """What must stand before a hunk whose first statement is the second half of something."""
 
 
-def _levels(found: Scan, *, begun: bool) -> list[Statement]:
+def _dedented_statements(found: Scan, *, begun: bool) -> list[Statement]:
     """The statements that need an opener in front, outermost first, and at the end the first statement of all.
 
     Those are the ones that fall back to an indentation below all before them. Where the first statement begins before

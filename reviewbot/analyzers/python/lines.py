@@ -162,11 +162,11 @@ def _take(found: Scan, line: str, match: re.Match[str]) -> int:
     elif token in _OPENERS:
         found.open.append(token)
     elif token in _CLOSERS:
-        _shut(found, token)
+        _close_bracket(found, token)
     return end
 
 
-def _shut(found: Scan, token: str) -> None:
+def _close_bracket(found: Scan, token: str) -> None:
     if found.open and _OPENERS[found.open[-1]] == token:
         found.open.pop()
     else:

@@ -76,7 +76,7 @@ class RuffTool:
             exit_code=0,
             isolation=(*ISOLATION, *answer.limits),
         )
-        missed = self._unread(file.path, answer) or self._other_text(file, shown)
+        missed = self._unread_gap(file.path, answer) or self._other_text(file, shown)
         return report(file.path, run, found, missed)
 
     def _other_text(self, file: ChangedFile, shown: ShownLines) -> Gap | None:
@@ -145,7 +145,7 @@ class RuffTool:
         )
         return [broken]
 
-    def _unread(self, path: str, answer: RuffAnswer) -> Gap | None:
+    def _unread_gap(self, path: str, answer: RuffAnswer) -> Gap | None:
         """The gap of a file that was not read to its end."""
         if loud := [code for code in answer.loud if code in self._rules]:
             message = f"ruff wrote more than it may; of {', '.join(loud[:_NAMED])} only the first reports were read"

@@ -134,7 +134,7 @@ def _is_signing_key(code: CodeIndex, target: ast.expr, named: str) -> bool:
 def check_leaks(code: CodeIndex) -> Iterator[Found]:
     """Look at where secrets leave the program."""
     for call in code.of(ast.Call):
-        if _is_log(code, call) and any(_shows_password(code, given) for given in _given(call)):
+        if _is_log(code, call) and any(_shows_password(code, given) for given in _logged_arguments(call)):
             yield at("logged-password", call)
         elif code.name(call.func) == "print" and any(_shows_password(code, given) for given in call.args):
             yield at("printed-password", call)
@@ -151,7 +151,7 @@ def check_leaks(code: CodeIndex) -> Iterator[Found]:
         yield from _answered(code, node)
 
 
-def _given(call: ast.Call) -> list[ast.expr]:
+def _logged_arguments(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg != "exc_info")]
 
 
@@ -187,7 +187,7 @@ def _shows_password(code: CodeIndex, node: ast.expr) -> bool:
             case ast.Dict():
                 stack += found.values
             case ast.Call(func=ast.Attribute(attr="format", value=ast.Constant())):
-                stack += _given(found)
+                stack += _logged_arguments(found)
             case ast.Call(func=ast.Name(id="str" | "repr")):
                 stack += found.args
             case _:

@@ -252,10 +252,10 @@ def _is_alphabet(code: CodeIndex, node: ast.expr) -> bool:
 
 
 def _is_joined(code: CodeIndex, call: ast.Call) -> bool:
-    return any(isinstance(made, ast.Call) and _attribute(made) == "join" for made in _around(code, call))
+    return any(isinstance(made, ast.Call) and _attribute(made) == "join" for made in _enclosing_nodes(code, call))
 
 
-def _around(code: CodeIndex, call: ast.Call) -> Iterator[ast.AST]:
+def _enclosing_nodes(code: CodeIndex, call: ast.Call) -> Iterator[ast.AST]:
     """What a call stands in, up to its statement."""
     for above in code.above(call):
         if isinstance(above, ast.stmt):
@@ -272,7 +272,7 @@ def _is_made_text(code: CodeIndex, call: ast.Call) -> bool:
     name = code.name(call.func).rpartition(".")[2]
     if name in _PICKS or name in {"getrandbits", "randbytes", "bytes", "uuid1"}:
         return True
-    for made in _around(code, call):
+    for made in _enclosing_nodes(code, call):
         if isinstance(made, ast.JoinedStr):
             return True
         if isinstance(made, ast.Call):

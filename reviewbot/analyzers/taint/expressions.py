@@ -74,7 +74,7 @@ class Expressions:
             ast.BinOp: self._operation,
             ast.BoolOp: self._boolean,
             ast.UnaryOp: self._unary,
-            ast.Compare: self._comparison,
+            ast.Compare: self._compare,
             ast.IfExp: self._choice,
             ast.JoinedStr: self._joined_text,
             ast.FormattedValue: self._formatted,
@@ -227,7 +227,7 @@ class Expressions:
             return Value(const=-value.const)
         return plain(value)
 
-    def _comparison(self, node: ast.Compare, scope: Scope) -> Value:
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         left, *others = self.values([node.left, *node.comparators], scope)
         if len(others) != 1:
             return CLEAN

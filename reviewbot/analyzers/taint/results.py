@@ -56,11 +56,11 @@ class Results:
             "format": _as_text,
             "min": _limited,
             "re.sub": lambda call, _: mix(call.args[1:]),
-            "collections.deque": _listed,
+            "collections.deque": _copy_container,
             "enumerate": lambda call, value: container(pair(CLEAN, element(call.args[0]))) if call.args else value,
             "zip": _zipped,
             "map": self._mapped,
-            **dict.fromkeys(_COPIES, _listed),
+            **dict.fromkeys(_COPIES, _copy_container),
         }
 
     def of(self, call: Call, names: list[str], *, harmful: bool) -> Value:
@@ -234,7 +234,7 @@ def _limited(call: Call, value: Value) -> Value:
     return value.mark("size") if any(not arg.taints for arg in call.args) else value
 
 
-def _listed(call: Call, value: Value) -> Value:
+def _copy_container(call: Call, value: Value) -> Value:
     """A container made from another one, or from nothing."""
     form = _COPIES.get(call.path, "list")
     if len(call.args) == 1:

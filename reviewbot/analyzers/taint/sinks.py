@@ -43,7 +43,7 @@ class Sinks:
         elif sink.kind in ("lxml", "sax"):
             self._xml(call, sink)
         elif not self._excused(call, sink):
-            for value in self._given(call, sink):
+            for value in self._sink_arguments(call, sink):
                 self._arrive(call, sink, value)
 
     def check_assignment(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
@@ -94,7 +94,7 @@ class Sinks:
         self._flow.hits.arrive("ssrf-path", call.node, call.shown, Value(behind), sink)
         return Value(tuple(taint for taint in value.taints if HOSTED not in taint.safe))
 
-    def _given(self, call: Call, sink: Sink) -> list[Value]:
+    def _sink_arguments(self, call: Call, sink: Sink) -> list[Value]:
         found: list[Value] = []
         for position in sink.args:
             if position == _RECEIVER and call.receiver is not None:
@@ -140,7 +140,7 @@ class Sinks:
     def _yaml(self, call: Call, sink: Sink) -> None:
         loader = call.argument(1, "Loader")
         if loader is None or loader.path.endswith(_LOADERS):
-            for value in self._given(call, sink):
+            for value in self._sink_arguments(call, sink):
                 self._flow.hits.arrive("deserialization", call.node, call.shown, value, sink)
 
     def _xml(self, call: Call, sink: Sink) -> None:
@@ -151,7 +151,7 @@ class Sinks:
             reader = parser if parser is not None else call.receiver
             harmful = reader is not None and reader.path.endswith(_EXTERNAL)
         if harmful:
-            for value in self._given(call, sink):
+            for value in self._sink_arguments(call, sink):
                 self._flow.hits.arrive("xxe", call.node, call.shown, value, sink)
 
 

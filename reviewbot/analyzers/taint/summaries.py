@@ -60,7 +60,7 @@ class Summaries:
     def apply(self, call: Call, number: int) -> Value:
         """What the call returns; also records the sinks that its arguments reach inside the function."""
         function = self._flow.functions[number]
-        given = self._given(call, function)
+        given = self._bind_arguments(call, function)
         for name, value in given.items():
             self._flow.hits.record_call(number, name, value)
         for hit in self._flow.hits.of(number):
@@ -106,7 +106,7 @@ class Summaries:
             merge_taints(found), path=returned.path, items=items, lead=returned.lead, form=returned.form, each=each
         )
 
-    def _given(self, call: Call, function: Function) -> dict[str, Value]:
+    def _bind_arguments(self, call: Call, function: Function) -> dict[str, Value]:
         """The arguments by the names of the parameters."""
         arguments = function.node.args
         names = [arg.arg for arg in (*arguments.posonlyargs, *arguments.args)]
@@ -194,8 +194,8 @@ def _rejects(function: Function, number: int, flow: Flow) -> bool:
         flow.budget.spend()
         if isinstance(node, (ast.Assign, ast.For, ast.comprehension, ast.NamedExpr)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if _names(node.value if isinstance(node, (ast.Assign, ast.NamedExpr)) else node.iter, flow) & held:
-                held.update(*(_names(target, flow) for target in targets))
+            if _names_in(node.value if isinstance(node, (ast.Assign, ast.NamedExpr)) else node.iter, flow) & held:
+                held.update(*(_names_in(target, flow) for target in targets))
         elif isinstance(node, ast.Assert) or (ends and isinstance(node, ast.If) and _ends(node)):
             if _asks(node.test, held, flow):
                 return True
@@ -220,9 +220,9 @@ def _asks(test: ast.expr, held: set[str], flow: Flow) -> bool:
     for node in ast.walk(test):
         flow.budget.spend()
         if isinstance(node, ast.Compare):
-            if not isinstance(node.ops[0], (ast.Is, ast.IsNot)) and _names(node, flow) & held:
+            if not isinstance(node.ops[0], (ast.Is, ast.IsNot)) and _names_in(node, flow) & held:
                 return True
-        elif isinstance(node, ast.Call) and place(node.func)[1] not in _NO_CHECKS and _names(node, flow) & held:
+        elif isinstance(node, ast.Call) and place(node.func)[1] not in _NO_CHECKS and _names_in(node, flow) & held:
             return True
     return False
 
@@ -233,13 +233,13 @@ def _is_check(call: ast.Call, held: set[str], flow: Flow) -> bool:
     last = path.rpartition(".")[2]
     asked = words_of(last)[:1]
     known = asked and asked[0] in flow.knowledge.words["checks.raising"]
-    if not (known or path in _NUMBERS or last == "relative_to") or not _names(call, flow) & held:
+    if not (known or path in _NUMBERS or last == "relative_to") or not _names_in(call, flow) & held:
         return False
     flow.budget.spend(len(flow.functions))
     return all(function.node.name != last for function in flow.functions.values())
 
 
-def _names(node: ast.expr, flow: Flow) -> set[str]:
+def _names_in(node: ast.expr, flow: Flow) -> set[str]:
     found: set[str] = set()
     for inner in ast.walk(node):
         flow.budget.spend()

@@ -95,11 +95,11 @@ class _Looks:
         return (
             None
             if own.isascii()
-            else next((name for name in self._names[visual_form(exact(own))] if name != own), None)
+            else next((name for name in self._names_by_form[visual_form(exact(own))] if name != own), None)
         )
 
     @cached_property
-    def _names(self) -> Mapping[str, list[str]]:
+    def _names_by_form(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
         for file in self._change.files:
             for name in (file.path, file.old_path):

@@ -122,7 +122,7 @@ def _bound_values_lost(_: ReplacedLines, block: Block, removed: Row) -> Iterator
 def _arguments_lost(_: ReplacedLines, block: Block, removed: Row) -> Iterator[Loss]:
     """Yield a program that was started with a list of arguments, and is started by a shell now."""
     for call in find_calls(removed.text, pattern_in("names/safeguards", "programs")):
-        whole = call.arguments if len(call.arguments) > 1 else _listed(call.first)
+        whole = call.arguments if len(call.arguments) > 1 else _list_elements(call.first)
         program = re.fullmatch(r"\s?[\"']([\w./-]{2,60})[\"']\s?", whole[0]) if len(whole) > 1 else None
         names = set(NAME_OF_CODE.findall(" ".join(re.sub(r"\"[^\"]*\"|'[^']*'", "", each) for each in whole[1:])))
         if program is None or not names:
@@ -137,7 +137,7 @@ def _arguments_lost(_: ReplacedLines, block: Block, removed: Row) -> Iterator[Lo
                 yield Loss("argument-list-dropped", removed, added, program[1])
 
 
-def _listed(text: str) -> Sequence[str]:
+def _list_elements(text: str) -> Sequence[str]:
     """The elements of a list that is written down."""
     text = text.strip()
     return text[1:-1].split(",") if text[:1] == "[" and text[-1:] == "]" else ()

@@ -59,7 +59,7 @@ class Connections:
 
         Raises psycopg.Error, and ConfigError where the address is not valid.
         """
-        connection = (self._answering() if checked else self._kept()) or self._new()
+        connection = (self._answering() if checked else self._take_idle()) or self._new()
         try:
             yield connection
         except BaseException:
@@ -78,14 +78,14 @@ class Connections:
         for connection in idle:
             connection.close()
 
-    def _kept(self) -> psycopg.Connection[Row] | None:
+    def _take_idle(self) -> psycopg.Connection[Row] | None:
         with self._lock:
             return self._idle.pop() if self._idle else None
 
     def _answering(self) -> psycopg.Connection[Row] | None:
         import psycopg  # noqa: PLC0415 - who stays with a file need not load it
 
-        while (kept := self._kept()) is not None:
+        while (kept := self._take_idle()) is not None:
             with suppress(psycopg.Error):
                 kept.execute("SELECT 1")
                 return kept

@@ -127,7 +127,7 @@ def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | N
         if token := request.args.get("token", ""):
             return _let_in(sessions, token)
         browser, session = _session(sessions)
-        return _remembered(_start(parts, session, sessions.begin(browser)), browser)
+        return _set_cookie(_start(parts, session, sessions.begin(browser)), browser)
 
     @blueprint.post("/setup", provide_automatic_options=False)
     def enter() -> BaseResponse:
@@ -153,7 +153,7 @@ def _let_in(sessions: Sessions, token: str) -> BaseResponse:
     browser = sessions.admit(token)
     if browser is None:
         raise Forbidden("this token is not the one, or was used before")
-    return _remembered(redirect("/setup", 303), browser)
+    return _set_cookie(redirect("/setup", 303), browser)
 
 
 def _session(sessions: Sessions) -> tuple[str, Session]:
@@ -176,12 +176,12 @@ def _enter(parts: SetupParts, sessions: Sessions) -> BaseResponse:
         _manifest(entered)
     except ConfigError as error:
         page = StartPage(entered, session.form_token, parts.public_url, problem=str(error))
-        return _remembered(_html(start_page(page), parts, 400), browser)
+        return _set_cookie(_html(start_page(page), parts, 400), browser)
     sessions.enter(browser, entered)
-    return _remembered(redirect("/setup", 303), browser)
+    return _set_cookie(redirect("/setup", 303), browser)
 
 
-def _remembered(response: BaseResponse, browser: str) -> BaseResponse:
+def _set_cookie(response: BaseResponse, browser: str) -> BaseResponse:
     """Lax: GitHub sends the browser back by a link, with which a strict cookie would not come along."""
     secure = peer_of(request) != "here" and request.headers.get("X-Forwarded-Proto", "") == "https"
     response.set_cookie(

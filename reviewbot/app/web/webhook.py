@@ -56,7 +56,7 @@ def webhook_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
         if credentials is None:
             raise ServiceUnavailable("no App is set up")
         body = read_signed_body(request, credentials.webhook_secrets)
-        event, delivery_id = _names(request.headers)
+        event, delivery_id = _read_headers(request.headers)
         who = Identity(credentials.app_id, credentials.slug, credentials.bot_id)
         answer = _received(parts, who, event, delivery_id, body)
         metrics.count_delivery(event, answer.status, perf_counter() - began)
@@ -82,7 +82,7 @@ def read_signed_body(asked: Request, secrets: tuple[bytes, ...]) -> bytes:
     return body
 
 
-def _names(headers: Headers) -> tuple[str, str]:
+def _read_headers(headers: Headers) -> tuple[str, str]:
     """The event and the delivery's id. They are not signed, and what is odd about them is refused."""
     event, delivery_id = headers.get("X-GitHub-Event", ""), headers.get("X-GitHub-Delivery", "")
     if not _EVENT.fullmatch(event):

@@ -138,20 +138,20 @@ class DurableEngine:
             "app_version": PROTOCOL,
             "queue_partition_key": lane,
         }
-        with self._asking() as client:
+        with self._open_client() as client:
             client.enqueue(options, request)
-            if self._names(client, workflow_ids=[name], status="CANCELLED"):
+            if self._workflow_ids(client, workflow_ids=[name], status="CANCELLED"):
                 client.resume_workflows([name], queue_name=QUEUE)
 
     def cancel(self, names: Sequence[str]) -> None:
         """As `Queue.cancel`."""
-        with self._asking() as client:
+        with self._open_client() as client:
             client.cancel_workflows(list(names))
 
     def take_over(self, executor: str) -> int:
         """Put the runs of a worker that is gone back into the queue; how many."""
-        with self._asking() as client:
-            names = self._names(client, status="PENDING", executor_id=executor)
+        with self._open_client() as client:
+            names = self._workflow_ids(client, status="PENDING", executor_id=executor)
             if names:
                 client.resume_workflows(names, queue_name=QUEUE)
             return len(names)
@@ -160,7 +160,7 @@ class DurableEngine:
         """What the engine says of runs, in its own words: PENDING, ENQUEUED, SUCCESS, ERROR, CANCELLED ..."""
         if not names:
             return {}  # as in `forget`
-        with self._asking() as client:
+        with self._open_client() as client:
             found = client.list_workflows(workflow_ids=list(names), load_input=False, load_output=False)
             return {each.workflow_id: str(each.status) for each in found}
 
@@ -168,15 +168,15 @@ class DurableEngine:
         """Remove runs that have ended, with the records of their steps."""
         if not names:
             return  # an empty list of names is no filter to the engine: it would give all there are
-        with self._asking() as client:
-            if ended := self._names(client, workflow_ids=list(names), status=list(GONE)):
+        with self._open_client() as client:
+            if ended := self._workflow_ids(client, workflow_ids=list(names), status=list(GONE)):
                 client.delete_workflows(ended)
 
     def list_ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
         """Runs that ended longer ago."""
         before = datetime.fromtimestamp(now - older_s, UTC).isoformat()
-        with self._asking() as client:
-            return self._names(client, completed_before=before, status=list(GONE), limit=limit)
+        with self._open_client() as client:
+            return self._workflow_ids(client, completed_before=before, status=list(GONE), limit=limit)
 
     def drain(self, limit_s: float) -> None:
         """Begin no run any more, and wait for those under way, but not longer."""
@@ -191,12 +191,12 @@ class DurableEngine:
             self._sql.dispose()
 
     @staticmethod
-    def _names(client: DBOSClient, **which: Any) -> list[str]:  # noqa: ANN401 - the engine's own filters
+    def _workflow_ids(client: DBOSClient, **which: Any) -> list[str]:  # noqa: ANN401 - the engine's own filters
         found = client.list_workflows(load_input=False, load_output=False, application_name=NAME, **which)
         return [each.workflow_id for each in found]
 
     @contextmanager
-    def _asking(self) -> Iterator[DBOSClient]:
+    def _open_client(self) -> Iterator[DBOSClient]:
         """The client; errors of its database become a ConfigError."""
         if self._client is None:
             raise ConfigError("the durable engine has not been started, or was stopped")

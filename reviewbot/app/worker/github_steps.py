@@ -156,7 +156,7 @@ class Hosted:
             except BaseException:
                 run.keep(mask_trace(prepared.run.trace))
                 raise
-        return _kept(reviewed, prepared)
+        return _to_stored(reviewed, prepared)
 
     async def _needless(self, request: ReviewRequest, session: HostSession, prepared: Prepared) -> End | None:
         """The end of a run that needs no review: settings refuse it, or the review is posted already."""
@@ -354,11 +354,11 @@ def _against(session: HostSession, prepared: Prepared) -> tuple[PullFacts, str]:
     return facts, refusal_of(facts, prepared.settings)
 
 
-def _kept(made: Made, prepared: Prepared) -> StoredReview:
+def _to_stored(made: Made, prepared: Prepared) -> StoredReview:
     """What posting needs, and nothing that the reviewed code says."""
     settings, usage = prepared.settings, made.value.review.usage
     stored = made.value.model_copy(update={"change": places_of(made.value.change)})
-    person = {"label": settings.person_label, "reviewers": _names(settings.person_reviewers)}
+    person = {"label": settings.person_label, "reviewers": _split_names(settings.person_reviewers)}
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
     value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
     rows = made.value.review.workers
@@ -366,7 +366,7 @@ def _kept(made: Made, prepared: Prepared) -> StoredReview:
     return StoredReview(value, usage.cost_usd, usage.tokens, mask_trace(made.trace), costs)
 
 
-def _names(text: str | None) -> list[str]:
+def _split_names(text: str | None) -> list[str]:
     """The names in a setting, between commas."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 

@@ -120,7 +120,7 @@ class Retention:
 
     def once(self) -> None:
         """One round, bounded."""
-        for act in (self._runs, self._leftovers):
+        for act in (self._runs, self._forget_orphans):
             for _ in range(TIDY_BATCHES):
                 if act() < TIDY_BATCH:
                     break
@@ -140,7 +140,7 @@ class Retention:
             runs.forget(run)
         return len(expired)
 
-    def _leftovers(self) -> int:
+    def _forget_orphans(self) -> int:
         """Remove what else the engine has done long ago, and whose run is gone; how many."""
         names = self._engine.list_ended_before(self._keep_s, self._database.now(), TIDY_BATCH)
         self._engine.forget(names)

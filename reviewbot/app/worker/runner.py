@@ -268,7 +268,7 @@ class Runner:
 
     def _review(self, run: RunContext, value: Json) -> Json:
         def act(before: Json) -> Json | End:
-            found = asyncio.run(self._watched(run, before["fetched"]))
+            found = asyncio.run(self._review_while_wanted(run, before["fetched"]))
             if isinstance(found, End):
                 return found
             self._runs.cost(run.run_id, found.dollars, found.tokens, found.trace, found.workers)
@@ -277,7 +277,7 @@ class Runner:
 
         return self._guarded(self._ending(run, act), value)
 
-    async def _watched(self, run: RunContext, fetched: Json) -> StoredReview | End:
+    async def _review_while_wanted(self, run: RunContext, fetched: Json) -> StoredReview | End:
         """The review. Raises UnwantedError where it was superseded before its end, and stopped."""
         task = asyncio.ensure_future(self._steps.review(run, fetched))
         while not task.done():

@@ -61,7 +61,7 @@ def _index_of_svn(state: ParserState, line: bytes) -> bool:
     return True
 
 
-def _names(state: ParserState, line: bytes) -> bool:
+def _read_names(state: ParserState, line: bytes) -> bool:
     """A "--- " line together with the "+++ " line below it."""
     if line == b"---" and state.section is None:
         return True
@@ -253,7 +253,7 @@ def _commit(state: ParserState, line: bytes) -> bool:
 HANDLERS: Final[dict[bytes, Callable[[ParserState, bytes], bool]]] = {
     b"diff": _diff,
     b"Index:": _index_of_svn,
-    b"---": _names,
+    b"---": _read_names,
     b"+++": _new_name,
     b"old": _mode,
     b"new": _mode,

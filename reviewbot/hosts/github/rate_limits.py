@@ -171,11 +171,11 @@ class Patience:
             raise again.error from None
 
     def _wait_s(self, state: RetryCallState) -> float:
-        again = _again(state)
+        again = _again_of(state)
         return max(self._growing(state), again.wait_s if again else 0.0)
 
     def _before_sleep(self, state: RetryCallState) -> None:
-        if again := _again(state):
+        if again := _again_of(state):
             self._check(again.error, state.upcoming_sleep)
 
     def _check(self, error: HostError, wait_s: float) -> None:
@@ -188,6 +188,6 @@ class Patience:
         raise error
 
 
-def _again(state: RetryCallState) -> Again | None:
+def _again_of(state: RetryCallState) -> Again | None:
     error = state.outcome.exception() if state.outcome is not None else None
     return error if isinstance(error, Again) else None

@@ -57,7 +57,7 @@ TOKENS_STEP = 100_000
 
 def request_for(change: ChangeSet, context: PlanContext, prompt: str, max_tokens: int) -> ModelRequest:
     """The question for a plan. No line number, no count of lines and no code is in it."""
-    return _request("plan", _facts(change, context), prompt, max_tokens)
+    return _request("plan", _describe_change(change, context), prompt, max_tokens)
 
 
 def repair_of(request: ModelRequest, answer: str, faults: Sequence[str]) -> ModelRequest:
@@ -88,8 +88,9 @@ def follow_up_for(
         json.dumps([each.path, each.symbol, each.type, each.severity, each.message[:MAX_TITLE]]) for each in findings
     )
     facts = (
-        f"{_facts(change, context)}\n\nThe review has run, and these findings stand (file, symbol, worker, severity, "
-        f"message):\n{fence_text('findings', lines)}\n"
+        f"{_describe_change(change, context)}\n\n"
+        "The review has run, and these findings stand (file, symbol, worker, severity, message):\n"
+        f"{fence_text('findings', lines)}\n"
         f"Propose at most {context.caps.max_tasks} follow-up tasks that these findings ask for, such as callers of "
         "what is broken. No tasks is the usual answer."
     )
@@ -120,7 +121,7 @@ def _request(subject: str, facts: str, prompt: str, max_tokens: int) -> ModelReq
     )
 
 
-def _facts(change: ChangeSet, context: PlanContext) -> str:
+def _describe_change(change: ChangeSet, context: PlanContext) -> str:
     caps = context.caps
     given = caps.token_share * sum(task.constraints.max_tokens for task in context.of_models)
     steps = max(1, int(given) // TOKENS_STEP)
@@ -129,7 +130,7 @@ def _facts(change: ChangeSet, context: PlanContext) -> str:
     parts = [
         "The workers:",
         *(f"- {card.name} (up to {card.budget.max_tokens} tokens): {card.description}" for card in _cards(context)),
-        f"New workers: {_seats(context.seats)}",
+        f"New workers: {_describe_seats(context.seats)}",
         "",
         LIMITS.format(tasks=caps.max_tasks, tokens=steps * TOKENS_STEP, row=caps.chain),
         ROUTED.format(lines=caps.part_lines),
@@ -146,7 +147,7 @@ def _cards(context: PlanContext) -> Collection[WorkerCard]:
     return sorted(context.cards.values(), key=lambda card: card.name)
 
 
-def _seats(seats: Sequence[WorkerCard]) -> str:
+def _describe_seats(seats: Sequence[WorkerCard]) -> str:
     if not seats:
         return "none may be proposed."
     tools = ", ".join(seats[0].tools) or "none"

@@ -86,10 +86,10 @@ def uses(view: RepositoryView, given: Arguments) -> ToolResult:
     places = [(path, line) for path, line in lines.places if (path, line) not in defined]
     if not places:
         return ToolResult(f"no other line of the repository names {bare[0]}" + lines.note)
-    return _listed(view, bare[0], places, lines.note)
+    return _list_places(view, bare[0], places, lines.note)
 
 
-def _listed(view: RepositoryView, name: str, places: Sequence[tuple[str, int]], note: str) -> ToolResult:
+def _list_places(view: RepositoryView, name: str, places: Sequence[tuple[str, int]], note: str) -> ToolResult:
     counts = Counter(path for path, _ in places)
     tests = sum(is_test(path) for path, _ in places)
     title = f"{len(places)} lines in {len(counts)} files name {name}, {tests} of them in tests"
@@ -98,7 +98,7 @@ def _listed(view: RepositoryView, name: str, places: Sequence[tuple[str, int]], 
         rows, entries = [path], list[EvidenceEntry]()
         for line in [line for each, line in places if each == path][: view.limits.matches_per_file]:
             entry = view.entry(path, "head", line, line)
-            around = _around(view, path, line)
+            around = _enclosing_symbol(view, path, line)
             rows.append(view.number_lines(entry) + (f"   [in {around}]" if around else ""))
             entries.append(entry)
         if counts[path] > len(entries):
@@ -114,7 +114,7 @@ def _listed(view: RepositoryView, name: str, places: Sequence[tuple[str, int]], 
     return ToolResult("\n".join(parts) + note, evidence=tuple(evidence))
 
 
-def _around(view: RepositoryView, path: str, line: int) -> str:
+def _enclosing_symbol(view: RepositoryView, path: str, line: int) -> str:
     """The innermost function or class around a line; empty where there is none, or the language is not known."""
     held: Iterable[tuple[int, str]] = (
         (each.last - each.first, each.qualified)

@@ -155,7 +155,9 @@ def _left_out(review: Review) -> Iterator[Html]:
     """What failed, what was silenced, and what is withheld."""
     if groups := failures(review):
         yield element("h2", "Not looked at")
-        yield table(("What", "Why", "Files"), ((each.what, prose(each.reason), _names(each.paths)) for each in groups))
+        yield table(
+            ("What", "Why", "Files"), ((each.what, prose(each.reason), _join_paths(each.paths)) for each in groups)
+        )
     if silenced := suppression_groups(review):
         places = (", ".join(f"{label(path)}:{line}" for path, line in group.places) for group in silenced)
         rows = ((prose(group.text), element("code", place)) for group, place in zip(silenced, places, strict=True))
@@ -200,5 +202,5 @@ def _name(path: str) -> Html:
     return element("code", label(path))
 
 
-def _names(paths: tuple[str, ...]) -> Html:
+def _join_paths(paths: tuple[str, ...]) -> Html:
     return join(map(_name, paths), ", ")

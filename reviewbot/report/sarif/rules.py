@@ -58,7 +58,7 @@ def rules_of(facts: Iterable[RuleFacts], *, with_person: bool) -> list[Json]:
         groups[each.rule_id].append(each)
     rules = [_rule(rule_id, group) for rule_id, group in groups.items()]
     if with_person:
-        rules.append(_person())
+        rules.append(_person_rule())
     return sorted(rules, key=lambda rule: str(rule["id"]))
 
 
@@ -84,7 +84,7 @@ def _rule(rule_id: str, group: list[RuleFacts]) -> Json:
     return _descriptor(rule_id, name, about, LEVELS[worst] if certain else "note", properties)
 
 
-def _person() -> Json:
+def _person_rule() -> Json:
     about = "Something in the change that no program and no model can settle. A person has to look at it."
     return _descriptor(PERSON, "Needs a person", about, "note", {"tags": ["review"], "precision": "low"})
 

@@ -68,7 +68,7 @@ class Suppressor:
         return result.model_copy(update={"findings": tuple(kept), "suppressed": (*result.suppressed, *entries)})
 
     def _entry(self, finding: Finding) -> Suppression | None:
-        said = setting_of(self.rules, _names(finding), finding.path)
+        said = setting_of(self.rules, _names_of(finding), finding.path)
         if said is not None and said.level == "off":
             return _suppressed(finding, action="off", by=said.origin)
         if (comment := self._comment(finding)) is not None:
@@ -96,7 +96,7 @@ class Suppressor:
 
     def _comment(self, finding: Finding) -> IgnoreComment | None:
         """The comment about this finding: on its first or last line, or alone on the line above it."""
-        names = set(_names(finding))
+        names = set(_names_of(finding))
         for comment in self.comments.get(finding.path, ()):
             here = comment.line in (finding.line, finding.end_line)
             above = comment.alone and comment.line == finding.line - 1
@@ -111,7 +111,7 @@ class Suppressor:
         return (*comment.names, *(self.categories[name] for name in comment.names if name in self.categories))
 
 
-def _names(finding: Finding) -> tuple[str, ...]:
+def _names_of(finding: Finding) -> tuple[str, ...]:
     """What a finding goes by, the most specific first: its rule, the rule without its form, its category."""
     names = (finding.rule, finding.rule.partition(":")[0], finding.category)
     return tuple(dict.fromkeys(name for name in names if name))

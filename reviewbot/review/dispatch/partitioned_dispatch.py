@@ -41,7 +41,7 @@ def in_parts(plan: Plan, fan_out: int | None) -> Plan:
     forced = plan.strategy == "reduce"
     if plan.parts or not plan.tasks or (not forced and (fan_out is None or len(plan.tasks) <= cap)):
         return plan
-    components = _by_folder(_chains(plan.tasks), cap, depth=1)
+    components = _by_folder(_dependency_chains(plan.tasks), cap, depth=1)
     parts = [part for name, chains in components for part in _parts(name, chains, cap)]
     return plan.model_copy(update={"parts": tuple(parts)})
 
@@ -126,7 +126,7 @@ def _lost(tasks: Iterable[ReviewTask], part: Part, fault: BaseException, trace: 
     return lost
 
 
-def _chains(tasks: Sequence[ReviewTask]) -> list[list[ReviewTask]]:
+def _dependency_chains(tasks: Sequence[ReviewTask]) -> list[list[ReviewTask]]:
     """The tasks grouped with those that they depend on, in the order of the plan."""
     chain_of: dict[str, str] = {}
     for task in tasks:

@@ -24,7 +24,7 @@ SHARE = 0.5
 def plan_second_round(plan: Plan, settled: Mapping[str, TaskResult], remaining_s: float) -> tuple[ReviewTask, ...]:
     """The tasks of a second round, in the plan's order; `left_s` seconds are left for it."""
     found = [
-        _again(task, missed)
+        _retry_on(task, missed)
         for task in plan.tasks
         if task.task_id in settled
         and not task.programs_only
@@ -48,7 +48,7 @@ def _missed(task: ReviewTask, end: TaskResult) -> tuple[Payload, ...]:
     return tuple(each for each in task.slices if each.file_path in reasons and reasons[each.file_path] <= WORTH_TRYING)
 
 
-def _again(task: ReviewTask, missed: tuple[Payload, ...]) -> ReviewTask:
+def _retry_on(task: ReviewTask, missed: tuple[Payload, ...]) -> ReviewTask:
     """The task on some of its slices, as if nothing had happened but with a stronger model."""
     first, *more = missed
     tier, *higher = task.constraints.higher_tiers or (task.constraints.tier,)

@@ -83,7 +83,7 @@ def modules_in(text: str, language: str) -> tuple[str, ...]:
 def links_between(files: Sequence[FileShape]) -> Links:
     """All links of a change."""
     links: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for one, other, weight in (*_tests(files), *_names(files), *_imports(files), *_topics(files)):
+    for one, other, weight in (*_tests(files), *_name_links(files), *_imports(files), *_topics(files)):
         if one != other and weight:
             links[min(one, other), max(one, other)] += weight
     return links
@@ -111,7 +111,7 @@ def _tests(files: Sequence[FileShape]) -> Iterator[Link]:
             yield file.path, best, TEST
 
 
-def _names(files: Sequence[FileShape]) -> Iterator[Link]:
+def _name_links(files: Sequence[FileShape]) -> Iterator[Link]:
     slices = [each for file in files for each in file.slices]
     for use in name_uses(slices):
         users = {slices[ref.at].file_path for ref in use.uses}

@@ -52,7 +52,7 @@ def vagueness(text: str, files: Iterable[str]) -> str | None:
         return f"has fewer than {MIN_WORDS} words"
     if looks_away(text):
         return "tells the worker to look away; say where to look"
-    names = [name.lower() for path in files for name in _names(path)]
+    names = [name.lower() for path in files for name in _names_of(path)]
     bare = text.lower()
     for name in names:
         bare = bare.replace(name, " ")
@@ -63,7 +63,7 @@ def vagueness(text: str, files: Iterable[str]) -> str | None:
     return "names no file, no symbol and no kind of defect"
 
 
-def _names(path: str) -> Iterator[str]:
+def _names_of(path: str) -> Iterator[str]:
     """What a file is called, the longest name first."""
     name = basename(path)
     stem = splitext(name)[0]

@@ -124,7 +124,7 @@ def _list_files(root: Path, caps: Caps) -> list[str]:
     while waiting:
         parts = waiting.pop()
         with open_folder(root, parts, as_tracked=False) as folder:
-            inner, names = _listed(folder)
+            inner, names = _list_folder(folder)
         folders += 1 + len(inner)
         found += (label(os.fsencode("/".join((*parts, name)))) for name in names)
         if len(found) > caps.files or folders > caps.folders or len(parts) > caps.depth:
@@ -133,7 +133,7 @@ def _list_files(root: Path, caps: Caps) -> list[str]:
     return found
 
 
-def _listed(folder: int) -> tuple[list[str], list[str]]:
+def _list_folder(folder: int) -> tuple[list[str], list[str]]:
     """The folders and the regular files directly in a folder, without those that are not the repository's own."""
     with os.scandir(folder) as entries:
         found = [

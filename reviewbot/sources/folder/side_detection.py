@@ -54,7 +54,7 @@ def sides_of(change: ChangeSet, read: Read) -> FileSides:
     fits = []
     for file, parsed in zip(change.files, change.parsed, strict=True):
         whole = parsed.state == "read" and not file.minified and file.mode not in NO_FILES
-        fits.append(_fit(file, read, alone=sections[file.path] == 1) if whole else Fit(UNKNOWN, UNKNOWN))
+        fits.append(_fit_section(file, read, alone=sections[file.path] == 1) if whole else Fit(UNKNOWN, UNKNOWN))
     # A file can look like both sides, where lines repeat. The folder is then taken to be where its other files are.
     at_old = sum(fit.at_new is None for fit in fits) > sum(fit.at_old is None for fit in fits)
     there = {file.path for file in change.files if file.status != "deleted" and file.mode and file.mode not in NO_FILES}
@@ -66,7 +66,7 @@ def sides_of(change: ChangeSet, read: Read) -> FileSides:
     return sides
 
 
-def _fit(file: FileChange, read: Read, *, alone: bool) -> Fit:
+def _fit_section(file: FileChange, read: Read, *, alone: bool) -> Fit:
     """Hold one whole section against the folder. `alone`: no other section has its path, as a change of type has."""
     found = read(file.path)
     if file.status == "added":

@@ -102,16 +102,16 @@ class GitRepository:
 
     def branch_range(self) -> BranchRange:
         """What the branch that is checked out has beyond its upstream or the default branch. Raises InputError."""
-        return find_branch_range(self._names, self._opened.private.run)
+        return find_branch_range(self._run_on_names, self._opened.private.run)
 
     def branch(self) -> str:
         """The branch that is checked out; "HEAD" where none is. Raises InputError."""
-        found = self._names("symbolic-ref", "--quiet", "--short", "HEAD")
+        found = self._run_on_names("symbolic-ref", "--quiet", "--short", "HEAD")
         return found.line if found.code == 0 else "HEAD"
 
     def staged_diff(self) -> RangeDiff:
         """The diff of HEAD and the index; of everything in it where there is no commit yet. Raises InputError."""
-        found = self._names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        found = self._run_on_names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         base = found.line if found.code == 0 else None
         self._index_tree = self._write_index_tree(base)
         return RangeDiff(self._diff(base or self._nothing, self._index_tree), base, None)
@@ -186,7 +186,7 @@ class GitRepository:
 
     def newest_commits(self, limit: int) -> tuple[str, ...]:
         """The hashes of HEAD and of the commits before it, newest first; none where nothing is committed yet."""
-        head = self._names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        head = self._run_on_names("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         found = self._opened.private.run("rev-list", f"--max-count={limit}", head.line, limit=64 * limit)
         return tuple(found.line.split()) if head.code == 0 and found.code == 0 else ()
 
@@ -239,12 +239,12 @@ class GitRepository:
             self.staged_diff()
         return self._index_tree or self._nothing
 
-    def _names(self, *arguments: str) -> GitResult:
+    def _run_on_names(self, *arguments: str) -> GitResult:
         """Run a command that looks names up: the only kind that sees the real git directory."""
         return self._opened.real.run(*arguments)
 
     def _resolve(self, name: str) -> str:
-        found = self._names("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
+        found = self._run_on_names("rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
         if found.code == 0 and _SHA.fullmatch(found.line):
             return found.line
         raise InputError(f"unknown revision {ascii(name)[:100]}; {self._where_history_is()}")

@@ -103,7 +103,7 @@ class Objects:
 
     def listing(self, commit: str) -> tuple[Mapping[str, TreeEntry], bool]:
         """All files and folders of a commit by label, and whether they are all."""
-        return self._listed(commit, deep=True)
+        return self._list_tree(commit, deep=True)
 
     def read_batches(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
         """Yield what could be had of many files at once, by hash; never an error."""
@@ -115,27 +115,27 @@ class Objects:
 
     def find(self, commit: str, path: str) -> TreeEntry | None:
         """Find the entry at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
-        entries, whole = self._listed(commit, deep=True)
+        entries, whole = self._list_tree(commit, deep=True)
         if path in entries or whole:
             return entries.get(path)
         # A repository of more than 100,000 files is looked up folder by folder.
         *folders, name = to_bytes(path).split(b"/")
         tree = self._folder(commit, folders)
-        return None if tree is None else self._listed(tree, deep=False)[0].get(label(name))
+        return None if tree is None else self._list_tree(tree, deep=False)[0].get(label(name))
 
     def files_in(self, commit: str, folder: str) -> list[str]:
         """The paths of the regular files directly in a folder of a commit, sorted."""
-        entries, whole = self._listed(commit, deep=True)
+        entries, whole = self._list_tree(commit, deep=True)
         if not whole:
             tree = self._folder(commit, to_bytes(folder).split(b"/"))
-            inner = {} if tree is None else self._listed(tree, deep=False)[0]
+            inner = {} if tree is None else self._list_tree(tree, deep=False)[0]
             entries = {f"{folder}/{name}": entry for name, entry in inner.items()}
         return sorted(p for p, entry in entries.items() if p.rpartition("/")[0] == folder and entry.mode in REGULAR)
 
     def _folder(self, tree: str, names: Sequence[bytes]) -> str | None:
         """The tree of a folder below another one."""
         for name in names:
-            entry = self._listed(tree, deep=False)[0].get(label(name))
+            entry = self._list_tree(tree, deep=False)[0].get(label(name))
             if entry is None or entry.mode != FOLDER:
                 return None
             tree = entry.sha
@@ -185,7 +185,7 @@ class Objects:
         data = self._client.request("GET", f"{self._place}/blobs/{check_sha(sha)}").data
         return data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
 
-    def _listed(self, tree: str, *, deep: bool) -> tuple[Mapping[str, TreeEntry], bool]:
+    def _list_tree(self, tree: str, *, deep: bool) -> tuple[Mapping[str, TreeEntry], bool]:
         return self._trees.get((tree, deep), lambda: self._tree(tree, deep=deep))
 
     def _tree(self, tree: str, *, deep: bool) -> tuple[Mapping[str, TreeEntry], bool]:

@@ -180,7 +180,7 @@ def reply_of(message: Mapping[str, Any], asked: str, prices: PriceTable) -> Mode
         part for block in blocks if block.get("type") == "text" and isinstance(part := block.get("text"), str)
     )
     # What was cut off may end amid a call; the reason for that is more to the point.
-    calls = tuple(_calls(blocks)) if stop == "tools" else ()
+    calls = tuple(_tool_calls(blocks)) if stop == "tools" else ()
     if stop == "tools" and not calls:
         raise EngineError("the model wanted a tool called, and named none")
     return ModelReply(text, calls, stop, usage_of(message, asked, prices), _model(message, asked))
@@ -207,7 +207,7 @@ def _model(message: Mapping[str, Any], asked: str) -> str:
     return said if isinstance(said, str) and _MODEL_ID.fullmatch(said) else asked
 
 
-def _calls(blocks: list[Json]) -> Iterator[ToolCall]:
+def _tool_calls(blocks: list[Json]) -> Iterator[ToolCall]:
     before: list[Json] = []
     for block in blocks:
         if block.get("type") != "tool_use":
