@@ -53,7 +53,7 @@ async def in_thread(function: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
             errors.append(error)
         with contextlib.suppress(RuntimeError):  # the loop has ended without us
-            loop.call_soon_threadsafe(_settle, done)
+            loop.call_soon_threadsafe(settle, done)
 
     _pool.run(work)
     try:
@@ -120,6 +120,7 @@ def stoppable(items: Iterable[T]) -> Iterator[T]:
         yield item
 
 
-def _settle(done: asyncio.Future[None]) -> None:
+def settle(done: asyncio.Future[None]) -> None:
+    """End a future that may have ended. For its event loop."""
     if not done.done():
         done.set_result(None)

@@ -225,7 +225,7 @@ class ShortDeliveries(Deliveries):
     """Leases that a test can wait for."""
 
     def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
-        """As `Incoming.claim`."""
+        """As `Deliveries.claim`."""
         return super().claim(limit, min(lease_s, 1.0))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reviewbot.report.costs import seconds
-from reviewbot.report.json_report import render_json
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.terminal.report import write_unseen
 from reviewbot.report.text import label, one_line
@@ -18,11 +17,6 @@ if TYPE_CHECKING:
 _SLICES = 8
 """Of a task that are shown beside its first; a task of a large change can have hundreds."""
 _ORIGINS = {"rules": "made by rules", "model": "made by a model"}
-
-
-def render_plan_json(plan: Plan) -> str:
-    """The whole plan, in the form of `render_json`."""
-    return render_json(plan)
 
 
 def render_plan(plan: Plan, *, width: int, colour: bool, hint: str = "") -> str:

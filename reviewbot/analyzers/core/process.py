@@ -20,6 +20,7 @@ from typing import Final
 from reviewbot.analyzers.core.confinement import Confinement, ProgramLimits, confinement_here, limit_outside
 from reviewbot.domain.contracts import GapReason
 from reviewbot.domain.errors import ToolError
+from reviewbot.threads import settle
 
 SAFE_PATH: Final = "/usr/bin:/bin"
 """Where a program may look for others. Nothing that the caller's environment says."""
@@ -138,21 +139,16 @@ class _Watch(asyncio.SubprocessProtocol):
         held += data[: self._room[fd] - len(held)]
         if len(held) >= self._room[fd]:
             self.flooded = True
-            _settle(self.done)
+            settle(self.done)
 
     def process_exited(self) -> None:
         """The process itself has been collected."""
-        _settle(self.exited)
+        settle(self.exited)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The process has ended and no process holds its output open any more."""
         del exc
-        _settle(self.done)
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+        settle(self.done)
 
 
 async def _start(

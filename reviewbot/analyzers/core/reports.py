@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
@@ -87,6 +87,14 @@ class LineScan:
     def find_candidates(self, file: ChangedFile) -> Iterable[Candidate]:
         """The candidates on the added lines of a file."""
         raise NotImplementedError
+
+
+class RuleScan(LineScan):
+    """A scan of plain lines whose rules stand in a table."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        """`rules` by code."""
+        self._rules = rules
 
 
 async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:

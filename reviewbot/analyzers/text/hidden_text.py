@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines
-from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of, rule_candidate
-from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.core.reports import RuleScan, message_of, quote_of, rule_candidate
 from reviewbot.analyzers.text.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
@@ -112,14 +111,10 @@ _WORD = re.compile(r"[^\W\d]\w{0,200}")
 _BOM = "\ufeff"
 
 
-class HiddenText(LineScan):
+class HiddenText(RuleScan):
     """The tool `hidden-text`."""
 
     name = NAME
-
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        """`rules` by code, as the table `hidden_text` has them."""
-        self._rules = rules
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_runs
-from reviewbot.analyzers.core.reports import LineScan, quote_of, rule_candidate
-from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.core.reports import RuleScan, quote_of, rule_candidate
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escape_hidden
 from reviewbot.analyzers.text.steering_phrases import Phrase, has_hint, normalise, phrases
 from reviewbot.diff.language import kind_of
@@ -53,14 +52,10 @@ class Attempt(NamedTuple):
     doubtful: bool
 
 
-class ReviewManipulation(LineScan):
+class ReviewManipulation(RuleScan):
     """The tool `review-manipulation`, a scan of plain lines."""
 
     name = NAME
-
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        """`rules` by code, as the table `review_manipulation` has them."""
-        self._rules = rules
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""

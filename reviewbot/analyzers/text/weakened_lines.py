@@ -7,13 +7,12 @@ needed: the added line does what the removed one did, without the one protection
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
-from reviewbot.analyzers.core.reports import LineScan, rule_candidate
-from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.core.reports import RuleScan, rule_candidate
 from reviewbot.analyzers.text.call_texts import find_calls
 from reviewbot.analyzers.text.dropped_escapes import escapes_lost
 from reviewbot.analyzers.text.replaced_lines import NAME_OF_CODE, Block, Loss, ReplacedLines, plain
@@ -50,14 +49,10 @@ _BY_ID = re.compile(r"(?i)['\"(\[{,. ](?:id|ids|_id|uuid|pk|slug|token|public_id
 _SETTERS = (("textContent", "innerHTML"), ("innerText", "innerHTML"), (".text(", ".html("), ("v-text", "v-html"))
 
 
-class WeakenedLines(LineScan):
+class WeakenedLines(RuleScan):
     """The tool `weakened-lines`, a scan of plain lines."""
 
     name = NAME
-
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        """`rules` by code, as the table `weakened_lines` has them."""
-        self._rules = rules
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.find_candidates`."""

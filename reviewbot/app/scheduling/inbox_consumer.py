@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from threading import Event
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.inbox.inbox import Inbox
@@ -38,27 +38,35 @@ class InboxCommand(NamedTuple):
     """For "cancel" its pull request counts, for "delete_installation" and "revoke_tokens" its installation."""
 
 
-class Incoming(Protocol):
-    """The inbox, as its reader needs it."""
+class Deliveries:
+    """The inbox, as one worker reads it."""
+
+    def __init__(self, inbox: Inbox, holder: str) -> None:
+        self._inbox = inbox
+        self._holder = holder
 
     def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
         """Take the oldest ones that no consumer holds, for so long. They come again unless they are done."""
+        return [command_of(each) for each in self._inbox.claim(limit, lease_s, self._holder)]
 
     def mark_done(self, key: int) -> None:
         """Mark a delivery as done."""
+        self._inbox.mark_done(key)
 
     def mark_failed(self, key: int, reason: str) -> None:
         """Mark a delivery as not understood; it is kept and shown, and does not come again."""
+        self._inbox.mark_failed(key, reason)
 
     def release(self, key: int) -> None:
         """Give back a delivery that failed by no fault of its own: it comes again, and this time does not count."""
+        self._inbox.release(key)
 
 
 class InboxConsumer:
     """Moves commands from the inbox to the scheduler. One is done when the queue has it durably, and not before."""
 
     def __init__(
-        self, inbox: Incoming, scheduler: Scheduler, revoke_tokens: Callable[[int], None] | None = None
+        self, inbox: Deliveries, scheduler: Scheduler, revoke_tokens: Callable[[int], None] | None = None
     ) -> None:
         """`revoke_tokens` is called with each installation whose tokens are not to be given out again."""
         self._inbox = inbox
@@ -103,30 +111,6 @@ class InboxConsumer:
             self._scheduler.delete_installation(command.request.installation)
         elif command.kind == "revoke_tokens":
             self._revoke_tokens(command.request.installation)
-
-
-class Deliveries:
-    """The inbox, for the intake of one worker."""
-
-    def __init__(self, inbox: Inbox, holder: str) -> None:
-        self._inbox = inbox
-        self._holder = holder
-
-    def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
-        """As `Incoming.claim`."""
-        return [command_of(each) for each in self._inbox.claim(limit, lease_s, self._holder)]
-
-    def mark_done(self, key: int) -> None:
-        """As `Incoming.done`."""
-        self._inbox.mark_done(key)
-
-    def mark_failed(self, key: int, reason: str) -> None:
-        """As `Incoming.failed`."""
-        self._inbox.mark_failed(key, reason)
-
-    def release(self, key: int) -> None:
-        """As `Incoming.release`."""
-        self._inbox.release(key)
 
 
 def command_of(delivery: Delivery) -> InboxCommand:

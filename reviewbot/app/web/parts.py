@@ -9,7 +9,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from flask import Request
 
@@ -17,7 +17,7 @@ from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.environment import WEB_URL
 from reviewbot.app.store.inbox.counters import Tally
-from reviewbot.app.triggers.values import Delivery
+from reviewbot.app.store.inbox.inbox import Inbox
 from reviewbot.config.settings import Settings
 
 MAX_BODY_BYTES = 25 * 1024 * 1024
@@ -30,16 +30,6 @@ _FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-P
 
 _HERE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 """A name in `Host` that no other site can make a browser send here: others can be made to point at this machine."""
-
-
-class Deliveries(Protocol):
-    """The inbox, as the web side needs it."""
-
-    def put(self, delivery: Delivery) -> str:
-        """Accept durably; "new" or "repeat"."""
-
-    def lag(self) -> tuple[int, float]:
-        """How many wait, and how long the oldest has, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class SetupParts:
 class WebParts:
     """Dependencies of the whole application."""
 
-    inbox: Deliveries
+    inbox: Inbox
     credentials: Callable[[], Credentials | None]
     """Asked with each request, so that keys can be exchanged while we run. Raises ConfigError."""
     settings: Settings

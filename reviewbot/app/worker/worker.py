@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
-from reviewbot.app.scheduling.inbox_consumer import InboxConsumer, Incoming
+from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxConsumer
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
@@ -53,7 +53,7 @@ class Parts:
     """What a worker is given."""
 
     steps: Steps
-    inbox: Incoming | None = None
+    inbox: Deliveries | None = None
     chores: tuple[Chore, ...] = ()
     timings: RetryTimings = field(default_factory=RetryTimings)
 

@@ -19,7 +19,8 @@ from reviewbot.cli.reading import read_diff
 from reviewbot.cli.running import run_to_end
 from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.errors import ExitCode
-from reviewbot.report.plan_report import render_plan, render_plan_json
+from reviewbot.report.json_report import render_json
+from reviewbot.report.plan_report import render_plan
 from reviewbot.report.terminal_style import style_of, write
 
 WITH_MODELS = (
@@ -43,7 +44,7 @@ def plan_command(arguments: argparse.Namespace) -> int:
     plan = preview.plan.model_copy(update={"notes": run.worker_set.notes})
     plan = delivery.mask_plan(plan, run.trace.mask)
     if arguments.format == "json":
-        sys.stdout.write(render_plan_json(plan))
+        sys.stdout.write(render_json(plan))
     else:
         style = style_of(sys.stdout, os.environ)
         hint = PLANNED_ANEW if preview.question is not None else ""

@@ -65,7 +65,7 @@ class SymbolIndex:
         """The definitions of a name that belong to a class, a type or the like."""
         owners = set(self._candidates(owner))
         # Of Go, methods stand anywhere in the package of their type.
-        folders = {_folder(path) for path in owners if language_of(path) == "go"}
+        folders = {folder_of(path) for path in owners if language_of(path) == "go"}
         near = [path for path in self._candidates(name) if path in owners or _is_go_in(path, folders)]
         return tuple(each for each in self._definitions(name, near[:MAX_PARSED]) if each.symbol.container == owner)
 
@@ -138,9 +138,10 @@ class _Names:
         return found
 
 
-def _folder(path: str) -> str:
+def folder_of(path: str) -> str:
+    """The folder of a file."""
     return path.rpartition("/")[0]
 
 
 def _is_go_in(path: str, folders: set[str]) -> bool:
-    return language_of(path) == "go" and _folder(path) in folders
+    return language_of(path) == "go" and folder_of(path) in folders

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reviewbot.context.symbols.imports import stands_for
-from reviewbot.context.symbols.index import MAX_OTHERS, Definition, SymbolIndex
+from reviewbot.context.symbols.index import MAX_OTHERS, Definition, SymbolIndex, folder_of
 from reviewbot.context.symbols.model import Import
 from reviewbot.diff.language import language_of
 from reviewbot.diff.paths import is_test
@@ -84,7 +84,7 @@ def _bare(index: SymbolIndex, asked: _Asked) -> Resolution:
         return _split(imported, ordered)
     here = [each for each in ordered if each.path == asked.near]
     if not here and language_of(asked.near) == "go":
-        here = [each for each in ordered if _folder(each.path) == _folder(asked.near) and not each.symbol.container]
+        here = [each for each in ordered if folder_of(each.path) == folder_of(asked.near) and not each.symbol.container]
     outside = next((each for each in imports if each.local == asked.name), None)
     if outside is not None and not here:
         note = f"{asked.near} imports it from {outside.module}, of which no file here defines it"
@@ -235,14 +235,10 @@ def _ordered(definitions: Iterable[Definition], asked: _Asked) -> list[Definitio
 
 def _distance(path: str, asked: _Asked) -> tuple[object, ...]:
     other = bool(asked.near) and _family(path) != _family(asked.near)
-    return (path != asked.near, other, is_test(path), _folder(path) != _folder(asked.near))
+    return (path != asked.near, other, is_test(path), folder_of(path) != folder_of(asked.near))
 
 
 def _family(path: str) -> str:
     return {"jsx": "script", "tsx": "script", "typescript": "script", "javascript": "script"}.get(
         language_of(path), language_of(path)
     )
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]

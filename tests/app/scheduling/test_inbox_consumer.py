@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.app.conftest import Stage
 
 
-class Pile:
+class Pile(Deliveries):
     """An inbox in memory."""
 
     def __init__(self, *commands: InboxCommand) -> None:

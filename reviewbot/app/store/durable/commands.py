@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import DatabaseTable
 
 
 class CommandRecord(NamedTuple):
@@ -23,11 +23,8 @@ class CommandRecord(NamedTuple):
     reason: str = ""
 
 
-class Commands:
+class Commands(DatabaseTable):
     """The commands of all pull requests."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, record: CommandRecord) -> None:
         """Record a command; a second time changes nothing."""

@@ -54,6 +54,13 @@ class Database(Protocol):
         """End all connections."""
 
 
+class DatabaseTable:
+    """A table, or some that belong together, in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def open_database(url: str, clock: Callable[[], float] = time.time, outage_s: float = OUTAGE_S) -> Database:
     """Open a database and make its tables where there are none.
 

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, NamedTuple
 from uuid import uuid4
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import DatabaseTable
 from reviewbot.app.store.sql import Row
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.errors import InputError
@@ -163,11 +163,8 @@ class Left(NamedTuple):
     human: HumanItem
 
 
-class HumanQueue:
+class HumanQueue(DatabaseTable):
     """The items of all pull requests. Blocking; every function may be repeated after a crash."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def put(self, review: Reviewed, left: Iterable[Left]) -> None:
         """Put what a review leaves to a person; what it does not leave any more is settled.

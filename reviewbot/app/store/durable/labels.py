@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import DatabaseTable
 from reviewbot.domain.contracts.feedback import Label, Outcome
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.memory.feedback import label_of
@@ -26,11 +26,8 @@ _COLUMNS = (
 _FLAGS = frozenset({"by_model", "resolved"})
 
 
-class Labels:
+class Labels(DatabaseTable):
     """The labels of all installations. Blocking; every function may be repeated."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def put(self, installation: int, repository: int, pull: int, records: Iterable[Record]) -> None:
         """Write what a ledger knows of the findings of a pull request. The first known confidence stays."""

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import DatabaseTable
 from reviewbot.app.store.sql import Row, Value
 
 
@@ -24,11 +24,8 @@ class Claim(NamedTuple):
     """That it is about."""
 
 
-class Heads:
+class Heads(DatabaseTable):
     """One row for each pull request."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def claim(self, pull: tuple[int, int], head: str, run: str, *, as_of: float = 0.0, again: bool = False) -> Claim:
         """Want `run` on `head` of a pull request (repository's id, number).
@@ -134,11 +131,8 @@ class WorkerCost(NamedTuple):
     tokens: int
 
 
-class Runs:
+class Runs(DatabaseTable):
     """All runs of this database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add(self, record: RunRecord) -> None:
         """Add a waiting run. One that is there keeps its outcome, unless it was superseded and is wanted again."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import DatabaseTable
 
 TAKEOVER_S = 30.0
 """How long one who takes over has for it; after that another one may."""
 
 
-class Workers:
+class Workers(DatabaseTable):
     """One row for each worker that has not stopped in good order."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def join(self, executor: str) -> None:
         """Register a worker that begins."""
@@ -59,11 +56,8 @@ class Workers:
         return int(self._database.run("SELECT count(*) FROM reviewbot_workers WHERE beat >= ?", since)[0][0])
 
 
-class Chores:
+class Chores(DatabaseTable):
     """Periodic tasks, each done by one of the workers."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def due(self, name: str, every_s: float) -> bool:
         """Whether the caller is to do a task now; the first time at once."""

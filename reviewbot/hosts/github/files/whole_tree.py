@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from reviewbot.domain.ports import Occurrence
-    from reviewbot.domain.repository_files import Expression, FileAddition, FileStore
+    from reviewbot.domain.repository_files import Expression
     from reviewbot.hosts.github.client import GithubClient
     from reviewbot.hosts.github.files.trees import Objects, TreeEntry
+    from reviewbot.sources.blobs.store import Addition, BlobFolder
 
 MAX_TREE_BYTES = 512 * 2**20
 """Of all text files of a commit, and of what is binary and no larger than a text may be."""
@@ -58,7 +59,7 @@ _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 class TreeStore:
     """Where the files of one repository are kept, and which are on this machine anyway."""
 
-    store: FileStore
+    store: BlobFolder
     checkout: Callable[[Iterable[str]], Iterator[bytes]] = lambda _: iter(())
     """Yields some files with these hashes. What it says is checked."""
 
@@ -66,7 +67,7 @@ class TreeStore:
 class _Tree(NamedTuple):
     """What is at hand of a commit."""
 
-    store: FileStore
+    store: BlobFolder
     entries: Mapping[str, TreeEntry]
     names: tuple[str, ...]
     absent: tuple[str, ...]
@@ -187,7 +188,7 @@ class WholeTree:
             raise HostError("most files of the commit could not be had; its archive holds other ones")
         return addition.left
 
-    def _read_rest(self, addition: FileAddition, wanted: Mapping[str, int], remaining_s: Callable[[], float]) -> None:
+    def _read_rest(self, addition: Addition, wanted: Mapping[str, int], remaining_s: Callable[[], float]) -> None:
         """Read what no archive has, as far as that is reasonable. An error of the host leaves it missing."""
         rest = [Wanted(sha, wanted[sha]) for sha in sorted(addition.left)[:MAX_BY_NAME]]
         for _, content in takewhile(lambda _: remaining_s() > 0, self._objects.read_batches(rest)):
@@ -201,7 +202,7 @@ def _are_many(left: Collection[str], wanted: Mapping[str, int]) -> bool:
     return len(left) > FEW_FILES or sum(wanted[sha] for sha in left) > FEW_BYTES
 
 
-def _keep_all(addition: FileAddition, contents: Iterator[bytes]) -> None:
+def _keep_all(addition: Addition, contents: Iterator[bytes]) -> None:
     """Take what comes until nothing is missing."""
     for content in contents:
         # Where attributes ask for it, an archive has other line ends than the commit.
