@@ -28,7 +28,7 @@ def strictly(text: str | bytes) -> Any:  # noqa: ANN401 - a value of JSON may be
 
 
 def mend_surrogates(value: Any) -> Any:  # noqa: ANN401 - as above
-    """The same value of JSON with whole characters alone: halves of a pair that meet are joined, others are U+FFFD.
+    """A copy of a JSON value without lone surrogates: halves of a pair that meet are joined, others are U+FFFD.
 
     JSON can write half a surrogate pair, and neither UTF-8 nor a contract takes one.
     """

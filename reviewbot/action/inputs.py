@@ -61,7 +61,7 @@ class Inputs:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must never be shown."""
+        """The values that no output may show."""
         return tuple(text for text in (*self.models.values(), self.token, self.marker_key) if text)
 
     @property
@@ -75,7 +75,7 @@ class Inputs:
         return self.mode in ("review", "fork-review")
 
     def environment(self, job: Mapping[str, str]) -> dict[str, str]:
-        """What a review may know of the environment: the key and address that the workflow named, and logins.
+        """The environment of a review: the key and address that the workflow named, and logins.
 
         A base URL of the job is not taken: an earlier step may have set it, and the key would go there.
         """

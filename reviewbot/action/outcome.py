@@ -143,7 +143,7 @@ def summary_of_nothing(why: str) -> str:
 
 
 def summary_of_failure(message: str) -> str:
-    """The Markdown of a run that came to no review."""
+    """The Markdown of a run that ended without a review."""
     return f"## reviewbot: no review\n\nNothing was reviewed: {_line(message)}\n"
 
 

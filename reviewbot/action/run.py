@@ -52,7 +52,7 @@ class Pulls(Protocol):
         """Review it, from the API's own data alone."""
 
     def review_fork(self, run: ForkRun) -> ActionReview:
-        """The same for the one that a fork's run belongs to. Raises EmptyChangeError where none is due."""
+        """Review the pull request that a fork's run belongs to. Raises EmptyChangeError where no review is due."""
 
     def post(self, reviewed: ActionReview) -> Posted:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""

@@ -1,9 +1,7 @@
 """Every tool that a card may name. A tool exists only if it is listed here; none registers itself.
 
-There are two kinds: analyzers (`all_tools`), which are run once on each changed file, and tools for reading
-(`own_tools`), which a model may call.
-
-`known_rules` has the names of all rules that our analyzers report, with the category of each.
+`all_tools` has the analyzers, which are run once on each changed file; what a model may look up in the repository is in
+`reviewbot.llm.tools`. `known_rules` has the names of all rules that our analyzers report, with the category of each.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class AnalyzersEngine:
         return understands(tool, task.payload.language)
 
     def _readings(self, order: WorkOrder, reports: Iterable[ToolReport]) -> tuple[Reading, ...]:
-        """Which tools came to their end."""
+        """The reading by the tools that ran to their end; empty where none did."""
         ended = {r.run.tool for r in reports if r.gap is None and r.run.parsed and r.run.tool in self._tools}
         if not ended:
             return ()

@@ -74,7 +74,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def branch_name(key: str) -> str:
-    """What stands for a pull request where there is none: a digest of the key of a branch's ledger."""
+    """The name of a branch in place of a pull request: a digest of the key of its ledger."""
     return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 

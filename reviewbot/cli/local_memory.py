@@ -23,7 +23,7 @@ _PREFIX = "ledger/"
 
 
 class LocalMemory(NamedTuple):
-    """What a local review is held against, and where its ledger is kept; an empty key keeps none."""
+    """The memory of a local review, and the key of its ledger; an empty key keeps no ledger."""
 
     recall: Recall
     notes: tuple[str, ...]
@@ -64,7 +64,7 @@ def read_ledger(journal: Journal, key: str) -> Ledger:
 def local_memory(
     subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun, folder: Path, journal: Journal | None
 ) -> LocalMemory:
-    """What a review on this machine is held against: decisions of its base side, and the ledger of its branch.
+    """The memory of a review on this machine: decisions of its base side, and the ledger of its branch.
 
     What is staged, and a bare diff, have no commit that a state could be of: of them no ledger is kept.
     """

@@ -55,7 +55,7 @@ def anchor(candidate: Candidate, *payloads: Payload) -> Place | None:
 
     A line that a program counted is taken where it is an added one and all lines up to the end are on the new side of
     the slice. Else the quote is looked for, line by line: as it is, then without regard to white space, then without
-    the markers of added lines. A match on added lines goes before one on context alone.
+    the markers of added lines. A match on added lines is preferred to one on context alone.
 
     Returns:
         None where the place is in no slice, says nothing (white space and punctuation only) or is one of several.

@@ -60,7 +60,7 @@ def labelled_claims(
     """The stated numbers with what is known of their claims.
 
     `truth`: groups whose labels name every defect, so that a claim away from all of them is false. `worth`: groups of
-    real changes, whose labels are what people wrote there. What was judged by hand goes before both. Raises InputError.
+    real changes, whose labels are what people wrote there. Judgements by hand override both. Raises InputError.
     """
     found: dict[Key, list[LabelledClaim]] = defaultdict(list)
     seen: set[str] = set()

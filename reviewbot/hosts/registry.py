@@ -81,5 +81,5 @@ def links_of(pull_url: str, head_sha: str, base_sha: str) -> SourceLinks | None:
 
 
 def posted_links(review_url: str, pull: PullRef) -> SourceLinks | None:
-    """The same, from the address of a review that was posted on the pull request."""
+    """The links of a pull request, from the address of a review that was posted on it."""
     return links_of(review_url.partition("#")[0], pull.head_sha, pull.base_sha)

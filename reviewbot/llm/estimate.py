@@ -115,7 +115,7 @@ class Estimate:
 
     @property
     def headline(self) -> str:
-        """All of it in words. What is not known is called so."""
+        """Likely and highest cost as a sentence; an unknown price is called unknown."""
         if not self.shares:
             return "No model would be asked: $0.00."
         unknown = f" The price of {', '.join(self.unpriced)} is not known." if self.unpriced else ""
@@ -137,7 +137,7 @@ class Estimate:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What it rests on, in words."""
+        """The assumptions of the estimate, as sentences."""
         return ASSUMPTIONS if self.shares else ()
 
 

@@ -61,12 +61,12 @@ PlaceOf = Callable[[Finding], CodePlace]
 
 
 def known_place(finding: Finding) -> CodePlace:
-    """What the finding itself knows of it: the lines that it covers."""
+    """The place by the finding alone: the lines that it covers."""
     return CodePlace(finding.evidence, finding.line)
 
 
 def known_symbol(finding: Finding) -> str:
-    """What the finding itself knows of it."""
+    """The symbol by the finding alone."""
     return finding.symbol
 
 

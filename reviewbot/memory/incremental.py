@@ -96,7 +96,7 @@ def files_read_before(
 def with_lines(
     files: Iterable[FileReadBefore], more: Mapping[str, tuple[int, ...]], change: ChangeSet, text: TextOf
 ) -> tuple[FileReadBefore, ...]:
-    """The same with further lines that are read again, by path."""
+    """The files, with further lines (by path) that are read again."""
     sections = {file.path: file for file in change.files}
 
     def extended(each: FileReadBefore) -> FileReadBefore:

@@ -46,7 +46,7 @@ _KEPT = frozenset({"review", "comment"})
 
 @dataclass(frozen=True)
 class Recall:
-    """What a review is held against."""
+    """The memory of earlier heads that a review is compared with."""
 
     change: ChangeSet
     head: str

@@ -76,7 +76,7 @@ def version_of(record: Record) -> str:
 
 
 def outcome_of(finding: Finding, ruling: ReplyRuling, *, by_model: bool) -> Outcome:
-    """What a ruling after a reply comes to. A critical finding, a secret, and what a program found go to a person."""
+    """The outcome of a ruling after a reply. A critical finding, a secret, and what a program found go to a person."""
     if ruling.confidence >= SURE:
         return "stands"
     if by_model and not is_grave(finding.severity, finding.category) and ruling.confidence < REFUTED:

@@ -39,11 +39,11 @@ class ExistingReviews(NamedTuple):
 
     @property
     def blocking(self) -> list[PostedReview]:
-        """Those that ask for changes."""
+        """The own reviews that ask for changes."""
         return [each.review for each in self.own if each.review.blocks]
 
     def older_than(self, review_id: int) -> list[Own]:
-        """Those before a review that still count, or still ask for changes."""
+        """The own reviews before a review that still count, or still ask for changes."""
         before = (each for each in self.own if each.review.review_id < review_id)
         return [each for each in before if each.review.blocks or _counts(each)]
 
@@ -53,7 +53,7 @@ class ExistingReviews(NamedTuple):
         return None if found is None else found.review
 
     def own_of_head(self, head: str) -> Own | None:
-        """The same with its marker."""
+        """The newest review of a head that counts, with its marker."""
         return next((e for e in reversed(self.own) if _counts(e) and e.marker.head_sha == head), None)
 
 

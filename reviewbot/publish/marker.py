@@ -82,7 +82,7 @@ class ReviewMarker:
     """Of a review that only adds comments at lines: the review that holds the report; 0 where it is that itself."""
 
     def mark_replaced(self, review_id: int) -> ReviewMarker:
-        """The same for a review whose place another one has taken."""
+        """The marker of this review once the review `review_id` has replaced it."""
         return replace(self, newer=review_id)
 
 

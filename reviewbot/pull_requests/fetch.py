@@ -18,7 +18,7 @@ async def fetch(session: HostSession, repository: str, number: int) -> PullRef:
 
 
 def ref_of(pull: PullRequest) -> PullRef:
-    """What a later step needs of it."""
+    """The values of a pull request that the later steps need."""
     return PullRef(
         repository=pull.repository,
         repository_id=pull.repository_id,

@@ -38,7 +38,7 @@ class HostSession:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What a review may do, and who listens."""
+    """Flags, inputs, journal and earlier decisions of one run, and the listener of its trace."""
 
     flags: Mapping[str, object] = field(default_factory=dict)
     """What the operator said, by the keys of `Settings`; it counts before the repository's own file."""

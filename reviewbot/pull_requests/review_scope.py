@@ -32,7 +32,7 @@ _WHOLE = frozenset({"read", "binary"})
 
 
 class Known(NamedTuple):
-    """What the scope of a review is found with."""
+    """The inputs from which the scope of a review is found."""
 
     ledger: Ledger
     change: ChangeSet

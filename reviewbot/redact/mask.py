@@ -180,7 +180,7 @@ def _disguises(value: str) -> Iterator[str]:
 
 
 def mask_json(value: Any, mask: Mask, key: str = "", *, chosen: bool = False, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """The same JSON value with its texts masked.
+    """A copy of a JSON value with its texts masked.
 
     Names are left alone, because they must go on fitting the change, unless they are `chosen` by a model.
     """

@@ -186,7 +186,7 @@ class _RecordedExecutor:
         return dispatch
 
     def scan(self, change: ChangeSet) -> WorkerResult | None:
-        """What was found outside of all tasks."""
+        """The recorded findings outside of all tasks."""
         del change
         found = next((event for event in self.events if event["event"] == "scanned"), None)
         return None if found is None else read(WorkerResult, found.get("result"))

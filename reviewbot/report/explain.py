@@ -39,7 +39,7 @@ class ExplainedRun(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What is said of one thing, in words."""
+    """The explanation of one finding, gap or line."""
 
     heading: str
     rows: tuple[str, ...]

@@ -48,7 +48,7 @@ class Timeline:
     rows: tuple[TimelineRow, ...]
     wall_ms: int
     totals: tuple[str, ...]
-    """What all of it came to, in words."""
+    """The totals of the run, in words."""
 
 
 @dataclass

@@ -58,7 +58,7 @@ def load_worker_set(extra: Mapping[str, str], known_tools: Collection[str]) -> W
 
 
 def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
-    """The same from texts alone, as `load_crew` describes them."""
+    """As `load_worker_set`, from the texts of the shipped and the added files."""
     added = {path: text for path, text in sorted(extra.items()) if _is_ours(path)}
     if taken := sorted(added.keys() & shipped.keys()):
         raise ConfigError(f"{_shown(taken[0], taken)}: is the name of a shipped file; choose another one")

@@ -48,7 +48,7 @@ class ModelFit(Contract):
 
 
 class RuleFeedback(Contract):
-    """What became known of the findings of one rule of a program, or of one kind of model claims."""
+    """Counts of verdicts on the findings of one rule of a program, or of one kind of model claims."""
 
     worker: str
     rule: str

@@ -107,7 +107,7 @@ Key = tuple[Role, Quantity, str, str]
 
 
 def key_of(table: NumberMap) -> Key:
-    """What tells one map from another."""
+    """The key of a map."""
     return table.role, table.quantity, table.model, table.prompt
 
 

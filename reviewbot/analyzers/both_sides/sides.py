@@ -92,7 +92,7 @@ class Sides:
 
     @cached_property
     def old_words(self) -> Counter[str]:
-        """How often each name, attribute and keyword stands on the old side."""
+        """The number of occurrences of each name, attribute and keyword on the old side."""
         return words(self.old.nodes)
 
     @cached_property

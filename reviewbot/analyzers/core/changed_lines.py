@@ -34,7 +34,7 @@ class ShownLines(dict[int, ChangedLine]):
 
     @classmethod
     def of(cls, file: ChangedFile) -> Self:
-        """Those of a file."""
+        """The shown lines of a file."""
         return cls((line.number, line) for lines in new_side(file) for line in lines)
 
     def first_added(self, numbers: Iterable[int]) -> ChangedLine | None:

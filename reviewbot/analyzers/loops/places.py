@@ -84,12 +84,12 @@ class Loop:
 
     @property
     def iterated(self) -> ast.expr | None:
-        """What it goes over; None for `while`."""
+        """The expression that a `for` loop iterates over; None for `while`."""
         return None if isinstance(self.node, ast.While) else self.node.iter
 
     @property
     def target(self) -> ast.expr | None:
-        """What takes each element; None for `while`."""
+        """The target of a `for` loop; None for `while`."""
         return None if isinstance(self.node, ast.While) else self.node.target
 
     @property

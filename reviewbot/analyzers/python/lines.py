@@ -39,7 +39,7 @@ class Statement(NamedTuple):
 
 @dataclass
 class Scan:
-    """What `scan` found."""
+    """The result of `scan`."""
 
     statements: list[Statement] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)

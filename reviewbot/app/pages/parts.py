@@ -14,7 +14,7 @@ from reviewbot.config.settings import Settings
 
 @dataclass(frozen=True)
 class PagesParts:
-    """What the pages need."""
+    """The dependencies of the pages."""
 
     database: Database
     sign_in: Callable[[], GithubSignIn | None]

@@ -2,7 +2,7 @@
 
     {"at": "2026-01-01T00:00:00.000Z", "level": "info", "logger": "reviewbot.app.web", "run": null, "message": "..."}
 
-Whatever was handed to `extra=` stands beside `message`; a `run` there goes before the one of `run_named`. Lines are
+Whatever was handed to `extra=` stands beside `message`; a `run` there replaces the one of `run_named`. Lines are
 ASCII, so that nothing that was logged can begin a line of its own or steer a terminal.
 """
 

@@ -59,7 +59,7 @@ class Trigger:
 
     @property
     def key(self) -> str:
-        """The same for two deliveries that ask for the same thing, whatever their ids and their bodies are."""
+        """The key by which deliveries that ask for the same thing are recognised, whatever their ids and bodies are."""
         what = self.comment_id if self.kind == "command" else self.target_id
         parts = (self.kind, self.place, self.head_sha, what, self.comment_kind, "refused" if self.refusal else "")
         return ":".join("" if part is None else str(part) for part in parts)
@@ -155,7 +155,7 @@ def refuse(trigger: Trigger, reason: str) -> Refusal:
 
 
 def facts_of(pull: PullRequest, paths: tuple[str, ...] | None = None) -> PullFacts:
-    """The same facts from what the API says."""
+    """The facts of a pull request that was read from the API."""
     return PullFacts(
         title=pull.title,
         author=pull.author,

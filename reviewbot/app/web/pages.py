@@ -37,7 +37,7 @@ class Hook(TypedDict):
 
 
 class Manifest(TypedDict):
-    """What the host is sent, as JSON values."""
+    """The manifest of the App for GitHub, as JSON values."""
 
     name: str
     url: str
@@ -116,7 +116,7 @@ def final_page(slug: str, kept: str, install_url: str) -> str:
 
 
 def problem_page(problem: str) -> str:
-    """What went wrong, and a way back."""
+    """The page that says what went wrong, with a link back."""
     return _page("problem", "Setup did not finish", problem=problem)
 
 

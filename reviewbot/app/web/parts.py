@@ -34,7 +34,7 @@ _HERE = re.compile(r"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?")
 
 @dataclass(frozen=True)
 class SetupParts:
-    """What the setup pages need besides."""
+    """The further dependencies of the setup pages."""
 
     convert: Callable[[str], Credentials]
     """The credentials of a new App for the code that GitHub gave. Raises HostError or ConfigError."""

@@ -135,7 +135,7 @@ class WebServer:
 
 
 def serve_app(app: Flask, host: str, port: int, started: Callable[[int], None]) -> None:
-    """Serve in this process until SIGTERM or SIGINT. Raises ConfigError where the address cannot be had."""
+    """Serve in this process until SIGTERM or SIGINT. Raises ConfigError where the address cannot be bound."""
     server = WebServer(app, host, port)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())

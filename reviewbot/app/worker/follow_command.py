@@ -49,7 +49,7 @@ class _Comment:
 
     @property
     def name(self) -> str:
-        """What tells it apart."""
+        """The key under which the command is stored: repository, kind of comment and comment."""
         trigger = self.request.trigger
         return f"{self.request.repository_id}:{trigger.get('comment_kind')}:{trigger.get('comment_id')}"
 

@@ -103,7 +103,7 @@ class App:
 
 
 def policy_name(environ: Mapping[str, str]) -> str:
-    """The operator's settings in a word: another one where anything of them, or this program, is another."""
+    """A digest of the operator's settings and the version of this program."""
     settings = wiring.settings_for(None, environ, {})
     return hashlib.sha256(f"{__version__}|{settings!r}".encode()).hexdigest()[:12]
 
@@ -372,7 +372,7 @@ def _split_names(text: str | None) -> list[str]:
 
 
 def places_of(change: ChangeSet) -> ChangeSet:
-    """The same change without its text: which lines it shows is all that posting needs."""
+    """A copy of a change without its text: posting needs only the numbers of the lines that it shows."""
     files = tuple(_wordless(file) for file in change.files)
     return change.model_copy(update={"title": "", "description": "", "files": files})
 

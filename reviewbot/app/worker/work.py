@@ -54,7 +54,7 @@ class ReviewRequest:
 
     @property
     def pull(self) -> tuple[int, int]:
-        """What tells its pull request apart."""
+        """The id of the repository, and the number of the pull request."""
         return self.repository_id, self.number
 
     def run_id(self, policy: str) -> str:

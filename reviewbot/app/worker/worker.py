@@ -50,7 +50,7 @@ class Chore:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a worker is given."""
+    """The dependencies of a worker."""
 
     steps: Steps
     inbox: Deliveries | None = None

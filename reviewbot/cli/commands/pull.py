@@ -87,7 +87,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
 
 
 def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring.Subject:
-    """What `plan --pr` is about. Raises as `review_pull`."""
+    """The change of a pull request for `plan --pr`. Raises as `review_pull`."""
     pull = resolve_pull(arguments.pr)
     session = _session(pull, None, closing)
     options = RunOptions(flags_of(arguments), read_inputs(arguments), to_post=False)

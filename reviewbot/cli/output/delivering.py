@@ -92,7 +92,7 @@ def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
 
 
 def shortfall(code: ExitCode, answer: Review) -> str:
-    """What makes a review incomplete, in one line: the provider's failure in any case; empty where nothing does."""
+    """Why a review is incomplete, in one line: the provider's failure in any case; empty where nothing does."""
     missing = ""
     if answer.provider_failure:
         missing = f"the model provider could not be used: {one_line(answer.provider_failure)}"

@@ -49,7 +49,7 @@ class Bounds:
 
 
 class TokenUsage:
-    """What a conversation has cost so far, also where it comes to no answer."""
+    """What a conversation has cost so far, also where it ends without an answer."""
 
     def __init__(self) -> None:
         """Nothing yet."""

@@ -108,7 +108,7 @@ class ModelPlanner:
         return Plan(goal=plan.goal, tasks=(*again, *further), origin=plan.origin, reason=reason)
 
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """The same slices as a task of another worker; None where no such worker runs."""
+        """Give the slices of a task to another worker; None where no such worker runs."""
         return self.routed.retarget(task, worker)
 
     def request_of(self, change: ChangeSet, routed: Plan) -> ModelRequest | None:

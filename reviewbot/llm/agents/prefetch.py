@@ -41,7 +41,7 @@ class ProgramPrefetch:
     def begin(self, plan: Plan, ready: Ready | None = None) -> None:
         """Begin on every slice of the plan that programs cover and that was not begun before.
 
-        `ready` is awaited first, whatever comes of it: loading the SDK for a model call must not be held up.
+        `ready` is awaited first, also where it fails: loading the SDK for a model call must not be held up.
         """
         files: dict[str, dict[Key, WorkOrder]] = {}
         for order in self._orders(plan):

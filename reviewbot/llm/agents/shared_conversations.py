@@ -19,7 +19,7 @@ from reviewbot.llm.prompts.analyzer_hints import Hint
 
 
 class ReaderResult(NamedTuple):
-    """What one conversation came to."""
+    """The outcome of one conversation."""
 
     answer: ReviewAnswer
     candidates: Mapping[str, tuple[Candidate, ...]]

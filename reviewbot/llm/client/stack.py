@@ -37,7 +37,7 @@ STOPPED = "the request was cancelled"
 
 @dataclass(frozen=True)
 class ClientConfig:
-    """What all calls of one run share."""
+    """The configuration that all calls of one run share."""
 
     clock: Clock
     deadline: Deadline

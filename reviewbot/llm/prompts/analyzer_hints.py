@@ -32,7 +32,7 @@ class Hint(NamedTuple):
 
 
 class JudgedHints(NamedTuple):
-    """What the hints came to."""
+    """The findings of programs after what a model said of the hints."""
 
     programs: tuple[Candidate, ...]
     """All that programs found, in their order, with the reasons of a model that disputes one of them."""

@@ -61,7 +61,7 @@ def request_for(change: ChangeSet, context: PlanContext, prompt: str, max_tokens
 
 
 def repair_of(request: ModelRequest, answer: str, faults: Sequence[str]) -> ModelRequest:
-    """The same question once more, with the answer that had faults and the list of them."""
+    """Ask the planner again, with its answer that had faults and the list of them."""
     said = (
         f"You have answered before. This was your answer:\n{fence_text('answer', answer[:MAX_ANSWER])}\n"
         f"It cannot be used:\n{fence_text('faults', chr(10).join(f'- {fault}' for fault in faults))}\n"

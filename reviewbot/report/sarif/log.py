@@ -49,7 +49,7 @@ def render(report: ReportInput) -> str:
 
 
 def render_sarif_named(review: Review, fingerprints: Mapping[Finding, str]) -> str:
-    """The same, where the fingerprint of every finding is known already."""
+    """The review as a SARIF log, with the fingerprint of every finding."""
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, fingerprints)]}
     return write_json(log, indent=2) + "\n"
 

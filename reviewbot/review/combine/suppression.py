@@ -20,7 +20,7 @@ MAX_REFUSED = 100
 
 @dataclass(frozen=True)
 class Suppressor:
-    """What decides which findings are silenced or change their severity, and what is said of comments that do not."""
+    """Decides which findings are silenced or change their severity, and words what is said of refused comments."""
 
     rules: tuple[RuleSetting, ...] = ()
     comments: Mapping[str, tuple[IgnoreComment, ...]] = field(default_factory=dict)

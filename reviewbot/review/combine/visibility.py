@@ -31,7 +31,7 @@ _REASON_CHARS = 240
 
 @dataclass(frozen=True)
 class Rules:
-    """What decides which findings are shown."""
+    """The thresholds, caps and tables that decide which findings are shown."""
 
     thresholds: Mapping[str, int]
     """By task type; a finding is shown at its type's confidence or above."""

@@ -64,7 +64,7 @@ Attempt = Callable[[ReviewTask, Mapping[str, WorkerResult]], Awaitable[Outcome]]
 
 @dataclass(frozen=True)
 class Dispatcher:
-    """What a plan needs to run. Build one per run; it keeps no state between runs."""
+    """Everything that a plan needs to run. Build one per run; it keeps no state between runs."""
 
     attempt: Attempt
     retarget: Callable[[ReviewTask, str], ReviewTask | None]

@@ -22,7 +22,7 @@ SHARE = 0.5
 
 
 def plan_second_round(plan: Plan, settled: Mapping[str, TaskResult], remaining_s: float) -> tuple[ReviewTask, ...]:
-    """The tasks of a second round, in the plan's order; `left_s` seconds are left for it."""
+    """The tasks of a second round, in the plan's order; `remaining_s` seconds are left for it."""
     found = [
         _retry_on(task, missed)
         for task in plan.tasks

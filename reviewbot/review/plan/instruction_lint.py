@@ -46,7 +46,7 @@ def looks_away(text: str) -> bool:
 
 
 def vagueness(text: str, files: Iterable[str]) -> str | None:
-    """What is wrong with an instruction about these files, in words that follow "its instruction"; None: nothing."""
+    """Why an instruction about these files is too vague, to follow "its instruction"; None where it is not."""
     words = [word.lower() for word in _WORD.findall(text)]
     if len(words) < MIN_WORDS:
         return f"has fewer than {MIN_WORDS} words"

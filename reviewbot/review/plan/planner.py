@@ -102,7 +102,7 @@ class RoutedPlanner:
         return None
 
     def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """The same slices as a task of another worker."""
+        """Give the slices of a task to another worker; None where no such worker runs."""
         return retarget(self.worker_set, task, worker, self.limits.workers)
 
 
@@ -187,7 +187,7 @@ def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Seque
 
 
 def retarget(worker_set: WorkerSet, task: ReviewTask, worker: str, only: Sequence[str] = ()) -> ReviewTask | None:
-    """The same slice as a task of another worker, with what has failed so far; None where no such worker runs."""
+    """Give the slice of a task to another worker, with the failures so far; None where no such worker runs."""
     card = next((card for card in worker_set.cards if card.name == worker and (not only or worker in only)), None)
     if card is None:
         return None

@@ -84,7 +84,7 @@ class PlanCaps:
 
 @dataclass(frozen=True)
 class PlanContext:
-    """What a proposal is held against, and what its plan is made of."""
+    """The inputs that a proposal is checked against, and from which its plan is made."""
 
     routed: Plan
     cards: Mapping[str, WorkerCard]

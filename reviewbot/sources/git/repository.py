@@ -121,7 +121,7 @@ class GitRepository:
         return self._text(self._objects.tree_of(_checked(sha)), path)
 
     def index_blob(self, path: str) -> str | None:
-        """The same of the index, as it stood at the last `staged_diff`."""
+        """A file of the index, as it stood at the last `staged_diff`; None as for `blob`."""
         return self._text(self._staged_tree, path)
 
     def files_in(self, sha: str, folder: str) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ def test_what_cannot_be_had_is_named_and_a_search_then_tells_nothing_for_sure(
     assert found.search("evil", 9) is None
     [note] = found.read_warnings()
     assert note == (
-        "these files of the head could not be had, and were not searched; 1 file could not be read (hidden.py)"
+        "these files of the head could not be fetched, and were not searched; 1 file could not be read (hidden.py)"
     )
 
 

@@ -126,7 +126,7 @@ class QueueItem(NamedTuple):
 
     @property
     def status(self) -> Status:
-        """What is the case now."""
+        """The status now, after the last row of the log."""
         return STATUS_AFTER[self.last.action]
 
     @property

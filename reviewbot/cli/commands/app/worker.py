@@ -76,7 +76,7 @@ def known(credentials: WatchedCredentials) -> Credentials:
 
 
 def keys_of(credentials: Credentials) -> AppKeys:
-    """What tokens are asked for with."""
+    """The App's id and keys, with which it asks GitHub for tokens."""
     return AppKeys(credentials.app_id, credentials.private_keys)
 
 

@@ -46,7 +46,7 @@ class BlobBatches:
         self._strikes = 0
 
     def read(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
-        """Yield what could be had, by hash; never an error. The rest has to be read in another way."""
+        """Yield what could be fetched, by hash. Raises nothing; the rest has to be read in another way."""
         fit = dict.fromkeys(each for each in wanted if each.size <= MAX_FILE_BYTES)
         for batch in _batches(list(fit)):
             left = self._client.remaining("graphql")

@@ -100,15 +100,15 @@ class GithubSnapshot:
         return self._text(self._merge_base, path) if old is None else old
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
-        """Lines of the head with a word; None where its tree cannot be had: GitHub's search knows no other commits."""
+        """Lines of the head with a word; None where its tree cannot be fetched (GitHub's search has no such commit)."""
         return self._tree.search(word, limit) if self._tree else None
 
     def files(self) -> tuple[str, ...] | None:
-        """The files of the head, sorted by name; None where its tree cannot be had."""
+        """The files of the head, sorted by name; None where its tree cannot be fetched."""
         return self._tree.files() if self._tree else None
 
     def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the text files of the head among these, in this order; nothing where its tree cannot be had."""
+        """Yield the text files of the head among these, in this order; nothing where its tree cannot be fetched."""
         return self._tree.contents(paths) if self._tree else iter(())
 
     def matching(self, expression: Expression, paths: Collection[str], *, crlf: bool) -> Iterable[str]:
@@ -117,12 +117,12 @@ class GithubSnapshot:
 
     @property
     def tree_gap(self) -> str:
-        """Why the tree of the head could not be had; empty where it could, or was not asked for."""
+        """Why the tree of the head could not be fetched; empty where it could, or was not asked for."""
         return self._tree.gap if self._tree else ""
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The text files of the head that could not be had with the others."""
+        """The text files of the head that could not be fetched with the others."""
         return self._tree.absent if self._tree else ()
 
     def read_warnings(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class GithubSnapshot:
         if self.tree_gap:
             notes.append(f"{NO_TREE}: {_why(self.tree_gap)}")
         if self.absent:
-            notes.append(f"these files of the head could not be had, and were not searched{_which(self.absent)}")
+            notes.append(f"these files of the head could not be fetched, and were not searched{_which(self.absent)}")
         return tuple(notes)
 
     def history(self, path: str, limit: int) -> tuple[Commit, ...]:

@@ -106,7 +106,7 @@ class Objects:
         return self._list_tree(commit, deep=True)
 
     def read_batches(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
-        """Yield what could be had of many files at once, by hash; never an error."""
+        """Yield those of many files that could be fetched at once, by hash. Raises nothing."""
         return self._batches.read(wanted)
 
     def read_alone(self, sha: str) -> bytes | None:

@@ -92,7 +92,7 @@ class WholeTree:
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The text files that could not be had, of a tree that is at hand otherwise."""
+        """The text files that could not be fetched, of a tree that was fetched otherwise."""
         return self._found.absent if self._found else ()
 
     def read(self, sha: str) -> bytes | None:
@@ -100,7 +100,7 @@ class WholeTree:
         return self._found.store.read(sha) if self._found else None
 
     def files(self) -> tuple[str, ...] | None:
-        """The labels of the regular files, sorted by name; None where they cannot be had, and `gap` says why."""
+        """The labels of the regular files, sorted by name; None where they cannot be listed, and `gap` says why."""
         found = self._get()
         return None if found is None else found.names
 
@@ -171,7 +171,7 @@ class WholeTree:
         return _Tree(place.store, files, tuple(sorted(files, key=exact)), tuple(absent))
 
     def _fill(self, place: TreeStore, wanted: Mapping[str, int], left: Collection[str]) -> set[str]:
-        """Get what is missing; return what could not be had. Raises OSError, and HostError where it is most of it."""
+        """Fetch what is missing; return what failed. Raises OSError, and HostError where most of it failed."""
         start = self._client.remaining_s()
 
         def remaining_s() -> float:
@@ -185,7 +185,7 @@ class WholeTree:
                 _keep_all(addition, read_archive(self._client, self._repository, self._commit, remaining_s))
             self._read_rest(addition, wanted, remaining_s)
         if 2 * len(addition.left) > len(wanted):
-            raise HostError("most files of the commit could not be had; its archive holds other ones")
+            raise HostError("most files of the commit could not be fetched; its archive holds other ones")
         return addition.left
 
     def _read_rest(self, addition: Addition, wanted: Mapping[str, int], remaining_s: Callable[[], float]) -> None:

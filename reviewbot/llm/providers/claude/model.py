@@ -50,7 +50,7 @@ class ClaudeModel:
 
     @property
     def load_ms(self) -> int | None:
-        """What loading the SDK took; None as long as it is not there."""
+        """Milliseconds that loading the SDK took; None until it is loaded."""
         return self._sdk.load_ms
 
     async def aclose(self) -> None:
