@@ -313,7 +313,7 @@ def test_a_file_of_labels_that_cannot_be_read_is_named_with_its_line(
     [
         (
             {"case": "own/case0", "findings": [{"file": "a", "stated": [{"role": "oracle"}]}]},
-            "states numbers in a form",
+            "states numbers in an unknown form",
         ),
         ({"case": "own/gone", "findings": []}, "which is in none of the folders of --cases"),
     ],
