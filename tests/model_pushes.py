@@ -112,13 +112,17 @@ class Pushing:
         api.otherwise = self.models
 
     def push(self, files: Mapping[str, str | None], **options: Any) -> Reviewed:
+        self.commit(files)
+        return asyncio.run(self._reviewed(options))
+
+    def commit(self, files: Mapping[str, str | None]) -> None:
+        """Move the head of the pull request on; it is not reviewed."""
         head = self.case.repo.commit(dict(files)) if files else self.case.repo.git("rev-parse", "HEAD")
         if isinstance(self.case, GithubCase):
             pull = self.case.api.state.repositories[self.case.repository].pulls[1]
             pull.base_sha = self.case.repo.git("rev-parse", "main")
             self.case.api.push(self.case.repository, 1, head)
         self.models.asked.clear()
-        return asyncio.run(self._reviewed(options))
 
     async def _reviewed(self, options: Json) -> Reviewed:
         session = HostSession(self.case.host, SIGNER, clock=StillClock())

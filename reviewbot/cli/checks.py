@@ -19,6 +19,8 @@ def check_together(arguments: argparse.Namespace) -> None:
         raise InputError(f"{taken[0]!r} was taken for a name behind --worker or --results; give DIFF before these")
     if arguments.pr is not None and (arguments.title is not None or arguments.description is not None):
         raise InputError("--title and --description do not go with --pr: a pull request has its own")
+    if arguments.full and arguments.pr is None:
+        raise InputError("--full needs --pr: of another change nothing is known that models have read before")
     if arguments.pr is not None and arguments.repo is not None:
         raise InputError("--repo does not go with --pr: all of a pull request is read from its host, and no folder")
     if getattr(arguments, "post", False):

@@ -16,7 +16,7 @@ from reviewbot.cli.flags import flags_of
 from reviewbot.cli.labels_file import branch_name, keep_labels
 from reviewbot.cli.local_memory import local_memory
 from reviewbot.cli.options import read_inputs
-from reviewbot.cli.output.delivering import preview, shortfall, write_trace
+from reviewbot.cli.output.delivering import is_preview, preview, shortfall, write_trace
 from reviewbot.cli.output.kept_report import Asked, KeptReport, keep
 from reviewbot.cli.output.reports import render
 from reviewbot.cli.output.writing import say, write_report
@@ -53,8 +53,8 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
             journal = closing.enter_context(wiring.open_journal(os.environ))
         inputs = read_inputs(arguments, preloaded)
         run = wiring.setup(subject, settings, inputs, journal=journal, listener=progress.on_event)
-        if (instead := preview(arguments, subject, settings, run)) is not None:
-            return instead
+        if is_preview(arguments):
+            return preview(arguments, subject, settings, run)
         if journal is not None and not arguments.resume:
             journal.inner.forget(run.run_id + "/")
         try:

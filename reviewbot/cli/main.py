@@ -297,6 +297,9 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--staged", action="store_true", help="what is staged in the git repository")
     group.add_argument("--pr", metavar="PR", help=f"a pull request: {name_forms()}")
     group.add_argument(
+        "--full", action="store_true", help="with --pr: models read the whole change, not only what was pushed since"
+    )
+    group.add_argument(
         "--repo",
         metavar="DIR",
         type=Path,

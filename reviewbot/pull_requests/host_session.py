@@ -55,4 +55,5 @@ class RunOptions:
     anew: str = ""
     """Where the whole change is to be reviewed as if for the first time: the name of that request."""
     to_post: bool = True
-    """Whether it is going to be posted: only then is a check run begun, and are suggestions tried."""
+    """Whether it is going to be posted: only then is a check run begun, are suggestions tried, and does a review
+    without models read what earlier ones said."""

@@ -138,13 +138,23 @@ async def _review(session: HostSession, prepared: Prepared, check: Check) -> Rev
     return Reviewed(value, delivered, code, run.trace)
 
 
+async def change_to_read(session: HostSession, prepared: Prepared) -> tuple[ChangeSet, tuple[str, ...]]:
+    """The change as a review with models would read it now: what was pushed since the last one, or all of it.
+
+    With a note for each thing that does not count.
+    """
+    session.host.within(READING_S)
+    memory, notes = await _recall(session, prepared)
+    return memory.change, notes
+
+
 async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tuple[str, ...]]:
-    """What the review is held against: earlier heads, where it is going to be posted, and decisions of the base side.
+    """What the review is held against: earlier heads, where that costs or says less, and decisions of the base side.
 
     With a note for each thing that does not count.
     """
     ledger, notes = Ledger(), prepared.remarks
-    if prepared.options.to_post:
+    if prepared.options.to_post or prepared.run.engine == MODELS:
         host = session.host.reviews(prepared.pull)
         try:
             found = await remember(prepared.pull, session.signer, host)

@@ -41,7 +41,8 @@ def plan_command(arguments: argparse.Namespace) -> int:
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
         run = wiring.setup(subject, settings, read_inputs(arguments))
         preview = run_to_end(partial(run.preview, subject.change))
-    plan = preview.plan.model_copy(update={"notes": run.worker_set.notes})
+    scope = (preview.plan.scope,) if preview.plan.scope else ()
+    plan = preview.plan.model_copy(update={"notes": (*run.worker_set.notes, *scope)})
     plan = delivery.mask_plan(plan, run.trace.mask)
     if arguments.format == "json":
         sys.stdout.write(render_json(plan))

@@ -14,7 +14,7 @@ from reviewbot import wiring
 from reviewbot.cli.flags import flags_of
 from reviewbot.cli.labels_file import keep_labels
 from reviewbot.cli.options import read_inputs
-from reviewbot.cli.output.delivering import preview, shortfall, write_trace
+from reviewbot.cli.output.delivering import is_preview, preview, shortfall, write_trace
 from reviewbot.cli.output.reports import render
 from reviewbot.cli.output.writing import say, write_report
 from reviewbot.cli.running import run_to_end
@@ -33,7 +33,7 @@ from reviewbot.pull_requests.check_run import Check, abandon_check
 from reviewbot.pull_requests.fetch import fetch
 from reviewbot.pull_requests.host_session import HostSession, RunOptions
 from reviewbot.pull_requests.post import find_posted, post
-from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, prepare
+from reviewbot.pull_requests.review import Prepared, Reviewed, carry_out, change_to_read, prepare
 from reviewbot.report.progress import Progress
 from reviewbot.sources.memory import SystemClock
 
@@ -65,11 +65,12 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
             inputs=replace(read_inputs(arguments, preloaded), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
+            anew=_anew(arguments),
             to_post=arguments.post,
         )
         prepared = prepare(session, _fetch(session, pull.name), options, closing)
-        if (instead := preview(arguments, prepared.subject, prepared.settings, prepared.run)) is not None:
-            return instead
+        if is_preview(arguments):
+            return preview(arguments, _subject_to_read(session, prepared), prepared.settings, prepared.run)
         before = run_to_end(partial(find_posted, session, prepared))
         if before is not None:
             progress.close()
@@ -90,8 +91,19 @@ def subject_of_pull(arguments: argparse.Namespace, closing: ExitStack) -> wiring
     """The change of a pull request for `plan --pr`. Raises as `review_pull`."""
     pull = resolve_pull(arguments.pr)
     session = _session(pull, None, closing)
-    options = RunOptions(flags_of(arguments), read_inputs(arguments), to_post=False)
-    return prepare(session, _fetch(session, pull.name), options, closing).subject
+    options = RunOptions(flags_of(arguments), read_inputs(arguments), anew=_anew(arguments), to_post=False)
+    return _subject_to_read(session, prepare(session, _fetch(session, pull.name), options, closing))
+
+
+def _anew(arguments: argparse.Namespace) -> str:
+    return "--full" if arguments.full else ""
+
+
+def _subject_to_read(session: HostSession, prepared: Prepared) -> wiring.Subject:
+    change, notes = run_to_end(partial(change_to_read, session, prepared))
+    for note in notes:
+        say(note)
+    return replace(prepared.subject, change=change)
 
 
 def _session(

@@ -33,16 +33,20 @@ NO_KEY = (
 )
 
 
-def preview(
-    arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun
-) -> int | None:
-    """Print an estimate or write the first requests, if asked for in place of a review; None: neither was."""
-    wanted = arguments.dump_prompts is not None or arguments.estimate
-    if wanted and settings.engine is None and run.engine not in ASKING:
+def is_preview(arguments: argparse.Namespace) -> bool:
+    """Whether an estimate or the first requests are asked for in place of a review."""
+    return arguments.dump_prompts is not None or bool(arguments.estimate)
+
+
+def preview(arguments: argparse.Namespace, subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun) -> int:
+    """Print an estimate or write the first requests, whichever is asked for; and of what, where that is not all."""
+    if settings.engine is None and run.engine not in ASKING:
         say(NO_KEY)
+    if subject.change.read_before is not None and subject.change.read_before.note:
+        say(subject.change.read_before.note)
     if arguments.dump_prompts is not None:
         return dump_prompts(subject, run, arguments.dump_prompts)
-    return print_estimate(subject, settings, run) if arguments.estimate else None
+    return print_estimate(subject, settings, run)
 
 
 def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun) -> int:
