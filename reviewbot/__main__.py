@@ -25,7 +25,7 @@ def run() -> NoReturn:
     gc.set_threshold(COLLECT_EVERY)
     # Pydantic would look through all that is installed for plugins of its own, and load whatever calls itself one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # A parent that ignores this signal hands that on, and then no status of a program that we start can be had.
+    # A parent that ignores this signal hands that on, and then the exit status of a child process is lost.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     code = main()
     for stream in (sys.stdout, sys.stderr):
