@@ -61,7 +61,7 @@ class DeliveredReview(NamedTuple):
     review: Review
     fingerprints: Mapping[Finding, str]
     ledger: Ledger | None = None
-    """What is remembered after it; None where it was held against no ledger."""
+    """The ledger after the review; None where the review was compared with none."""
 
 
 def deliver(

@@ -124,7 +124,7 @@ class Golden:
 
     @property
     def checkable(self) -> bool:
-        """Whether a finding can be held against it at all."""
+        """Whether a finding can be compared with it at all."""
         return any(place.first is not None for place in self.places) or (bool(self.places) and self.cwe is not None)
 
 

@@ -149,7 +149,7 @@ async def change_to_read(session: HostSession, prepared: Prepared) -> tuple[Chan
 
 
 async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tuple[str, ...]]:
-    """What the review is held against: earlier heads, where that costs or says less, and decisions of the base side.
+    """The memory of the review: earlier heads, where that costs or says less, and decisions of the base side.
 
     With a note for each thing that does not count.
     """

@@ -121,6 +121,6 @@ def _joint_confidence(joint: Iterable[JointRow]) -> JointConfidence:
 
 
 def _without_code(file: FileChange) -> FileChange:
-    """The file with the places of its hunks alone: what was read of it is held against them."""
+    """The file with the places of its hunks alone: what was read of it is compared with them."""
     bare = {"heading": "", "body": ""}
     return file.model_copy(update={"hunks": tuple(hunk.model_copy(update=bare) for hunk in file.hunks)})

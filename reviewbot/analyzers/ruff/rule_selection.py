@@ -191,5 +191,5 @@ def _applies(glob: str, path: str) -> bool:
 
 
 def _matches(glob: str, path: str) -> bool:
-    """Ruff holds a glob against the path and against the name alone."""
+    """Ruff matches a glob with the path, and with the name alone."""
     return matches_glob(glob.rstrip("/"), path) or matches_glob(glob, path.rpartition("/")[2])

@@ -74,7 +74,7 @@ def _git(section: Section, old: bytes | None, new: bytes | None) -> Title:
 
 
 def _moved(section: Section, old: bytes | None, new: bytes | None, guess: bytes) -> Title:
-    """A rename or a copy: its own two lines carry no prefix and are what the others are held against."""
+    """A rename or a copy: its own two lines carry no prefix and the others are compared with them."""
     if section.moved_from is None or section.moved_to is None:
         return Title(guess, None, "one of the two names of a rename is missing")
     source, target = file_names.whole(section.moved_from), file_names.whole(section.moved_to)

@@ -100,7 +100,7 @@ class ReviewTask(Contract):
     """The reader whose one conversation answers this task and all others of the same name; empty: a conversation of
     its own."""
     seam: tuple[str, ...] = ()
-    """Names that one part of a large change defines and another uses: the task holds both sides against each other, and
+    """Names that one part of a large change defines and another uses: the task compares both sides, and
     reviews no file. Empty: a task on files."""
     failures: Count = 0
     previous_error: str = ""

@@ -37,7 +37,7 @@ class JudgedHints(NamedTuple):
     programs: tuple[Candidate, ...]
     """All that programs found, in their order, with the reasons of a model that disputes one of them."""
     confirmed: tuple[Candidate, ...]
-    """What a model says too, at the same place and under the same rule, so that both are heard as two."""
+    """What a model says too, at the same place and under the same rule, so that both count as two votes."""
 
 
 def hints_of(programs: Iterable[Candidate]) -> tuple[Hint, ...]:

@@ -25,7 +25,7 @@ AGREES_FROM = 50
 """What is less likely right than wrong, such as a refuted finding of a model, supports no other finding."""
 FOREIGN_BONUS = 20
 """What one of our own tools found as well as a program of the repository's: they were written by different people,
-unless both tell the same rule, which is then one program heard twice."""
+unless both report the same rule, which is then one program counted twice."""
 FOREIGN_SOURCE = "imported:"
 """How the source of a finding begins that another program reported in a file that was handed in."""
 HIGHEST_CONFIDENCE = 99

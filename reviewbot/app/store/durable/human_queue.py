@@ -254,7 +254,7 @@ class HumanQueue(DatabaseTable):
         return self._append(item.item, item.last.position, entry) is not None
 
     def forget(self, older_s: float) -> None:
-        """Remove items of which nothing was heard for so long, with their log."""
+        """Remove items whose last log entry is older than this, with their log."""
         before = self._database.now() - older_s
         old = "SELECT item FROM reviewbot_queue_log GROUP BY item HAVING max(at) < ?"
         self._database.run(f"DELETE FROM reviewbot_queue_items WHERE item IN ({old})", before)  # noqa: S608 - our own
