@@ -56,6 +56,8 @@ class Syntax:
     """A regular expression of what makes a value from outside harmless."""
     guards: tuple[str, ...]
     """Regular expressions of a check of NAME before it is used."""
+    tests: str
+    """A regular expression of what stands right before a test in a file of the product; empty: nothing marks one."""
 
     @cached_property
     def value(self) -> str:
@@ -89,6 +91,7 @@ def syntax_of(table: str) -> Syntax:
         bindings=tuple(said["bindings"]),
         cleaners=said["cleaners"],
         guards=tuple(said["guards"]),
+        tests=said.get("tests", ""),
     )
 
 

@@ -60,6 +60,8 @@ class Hit(NamedTuple):
     row: int
     end_row: int
     text: str
+    in_test: bool
+    """It stands in a test of the file's own."""
 
 
 class Matches(NamedTuple):
@@ -148,7 +150,8 @@ class _Search:
     def _hit(self, rule: Rule, node: Node) -> Hit:
         rows = _rows(node)
         text = self._source[node.start_byte : min(node.end_byte, node.start_byte + MAX_NODE)]
-        return Hit(rule.code, rows[0], rows[-1], text.decode("utf-8", "replace"))
+        in_test = self._conditions.is_in_test(node)
+        return Hit(rule.code, rows[0], rows[-1], text.decode("utf-8", "replace"), in_test)
 
     def _check_time(self) -> None:
         check_time(self._until)

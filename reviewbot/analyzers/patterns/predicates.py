@@ -39,6 +39,9 @@ MAX_NODE = 2_000
 MAX_SCOPE = 20_000
 """Bytes of the text around a node that are read, on either side of it."""
 
+_MAX_MARK = 300
+"""Bytes before an item in which its attributes are looked for."""
+
 _MAX_ANCESTORS = 200
 _MAX_NODES = 2_000
 _BYTES_A_STEP = 64
@@ -92,6 +95,14 @@ class Conditions:
         check = _CHECKS[name.removeprefix("not-").removesuffix("?")]
         node = captures[args[0][0]][0]
         return check(self, node, [value for value, _ in args[1:]], captures) == wanted
+
+    def is_in_test(self, node: Node) -> bool:
+        """Whether an item around a node is marked as a test."""
+        tests = self._syntax.tests
+        return bool(tests) and any(
+            _plain(tests).search(self._read(max(0, each.start_byte - _MAX_MARK), each.start_byte))
+            for each in self._ancestors(node)
+        )
 
     def _text(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
         return self._found(words[0], captures, node.start_byte, min(node.end_byte, node.start_byte + MAX_NODE))

@@ -71,7 +71,11 @@ class PatternTool:
             for hit in piece.matches.hits:
                 rule = rules.get(hit.rule)
                 line = next((piece.lines[row] for row in range(hit.row, hit.end_row + 1) if row in piece.lines), None)
-                if rule is None or line is None or not rule.speaks_on(line.text, in_tests=is_test(file.path)):
+                if (
+                    rule is None
+                    or line is None
+                    or not rule.speaks_on(line.text, in_tests=hit.in_test or is_test(file.path))
+                ):
                     continue
                 found = self._candidate(file.path, piece, hit, rule, line)
                 known = best.get((found.category, line.number))

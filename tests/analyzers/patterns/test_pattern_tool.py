@@ -132,6 +132,34 @@ def test_rules_for_the_product_are_silent_in_tests(path: str) -> None:
     assert places(run(added(path, UNCLOSED))) == []
 
 
+TESTED = """fn open() -> Client {
+    Client::builder().danger_accept_invalid_certs(true).build()
+}
+
+#[cfg(test)]
+// against a server of its own
+#[allow(unused)]
+mod tests {
+    fn open() -> Client {
+        Client::builder().danger_accept_invalid_certs(true).build()
+    }
+}
+
+#[tokio::test]
+async fn answers() {
+    Client::builder().danger_accept_invalid_certs(true).build();
+    for i in 0..=names.len() {
+        show(names[i]);
+    }
+}
+"""
+
+
+def test_tests_inside_of_a_file_of_the_product_are_tests() -> None:
+    assert places(run(added("src/app.rs", TESTED), "patterns-security")) == [("rs-tls-not-verified", 2)]
+    assert places(run(added("src/app.rs", TESTED))) == [("rs-index-past-end", 17)]
+
+
 def test_a_language_without_a_table_draws_nothing() -> None:
     report = run(added("app.py", "x = 1\n"))
 
