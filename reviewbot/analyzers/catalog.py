@@ -14,6 +14,7 @@ from pathlib import Path
 from reviewbot.analyzers.both_sides import DiffSemantics
 from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
+from reviewbot.analyzers.dependencies.tool import AddedDependencies
 from reviewbot.analyzers.imported import ImportedFindings
 from reviewbot.analyzers.imported.kinds import WORKERS
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
@@ -30,6 +31,7 @@ from reviewbot.analyzers.text.change_scan import ChangeScan
 from reviewbot.analyzers.text.debug_statements import DebugLeftovers
 from reviewbot.analyzers.text.hidden_text import HiddenText
 from reviewbot.analyzers.text.merge_conflicts import MergeConflicts
+from reviewbot.analyzers.text.migrations import Migrations
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.analyzers.text.secrets import SecretScan
 from reviewbot.analyzers.text.weakened_lines import WeakenedLines
@@ -71,7 +73,9 @@ def all_tools(
         DiffSemantics(LateRules("diff-semantics", calibration)),
         HiddenText(LateRules("hidden-text", calibration)),
         ReviewManipulation(LateRules("review-manipulation", calibration)),
+        AddedDependencies(LateRules("dependencies", calibration)),
         WeakenedLines(LateRules("weakened-lines", calibration)),
+        Migrations(LateRules("migrations", calibration)),
         SecretScan(),
         MergeConflicts(),
         DebugLeftovers(),

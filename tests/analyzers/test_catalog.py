@@ -30,6 +30,7 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
     assert sorted(tools) == [
         "actionlint",
         "debug-leftovers",
+        "dependencies",
         "diff-semantics",
         "hadolint",
         "hidden-text",
@@ -39,6 +40,7 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
         "imported-style",
         "loop-costs",
         "merge-conflicts",
+        "migrations",
         "oxlint",
         "patterns-logic",
         "patterns-performance",
