@@ -37,6 +37,9 @@ WHOLE_LINES, AROUND = 40, 8
 
 ALL_USES = "Every line of code that uses {} by name, but for imports, is shown here or in the change."
 """So that a reader need not search for them."""
+MAX_NAME_CHARS = 80
+"""A name of so many may be the beginning of a longer one, whose uses are not found."""
+
 _IMPORT = re.compile(r"^\s{0,20}(?:import|from|export\s.{0,200}\sfrom|use|require\w{0,9}|#include)\b")
 _MIN_CHARS = 3
 _HEADING, _NUMBER = "### ", 5
@@ -165,7 +168,7 @@ def _ranked(names: Sequence[Name], snapshot: Snapshot) -> tuple[list[Occurrence]
         files = list(dict.fromkeys(each.path for each in uses))[:MAX_FILES]
         near = {each for each in files if each == path or (stem and stem in (snapshot.head(each) or ""))}
         is_common = len(name) < MIN_CHARS or name.lower() in COMMON_NAMES
-        if lines is not None and len(lines) < MAX_FOUND and not is_common:
+        if lines is not None and len(lines) < MAX_FOUND and not is_common and len(name) < MAX_NAME_CHARS:
             followed[name] = None
         for use in uses:
             if use.path in near or not is_common:

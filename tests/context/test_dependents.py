@@ -10,6 +10,7 @@ from reviewbot.context.dependents import (
     ALL_USES,
     MAX_CHARS,
     MAX_FOUND,
+    MAX_NAME_CHARS,
     MAX_PLACES,
     Name,
     changed_names,
@@ -112,6 +113,8 @@ def test_names_are_named_as_shown_in_full_only_where_no_use_can_be_missing() -> 
     assert "Every line" not in uses({"a.py": many}, "total_of")[1]
     assert "Every line" not in uses({"a.py": "x = get(1)\n"}, "get")[1]
     assert ALL_USES.format("total_of") in uses({"a.py": "x = get(total_of)\n"}, "get", "total_of")[1]
+
+    assert "Every line" not in uses({"a.py": "x = 1\n"}, "n" * MAX_NAME_CHARS)[1]
 
     unsearchable = InMemorySnapshot({"a.py": "x = total_of(1)\n"}, searchable=False)
     found = dependents_of([Name("total_of", "p.py")], NO_CHANGE, unsearchable, lambda _path, _line: False)
