@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.whole_tree import TreeStore
@@ -82,7 +82,7 @@ def measure(folder: Path, repository: Path, mebibytes: int, reviews: int) -> int
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         if not server.stdin or not server.stdout:
             raise SystemExit("the server has no pipes")
-        access = Access(*reversed(server.stdout.readline().split()))
+        access = GithubAccess(*reversed(server.stdout.readline().split()))
         before = memory_mib()
         cold = all_at_once(access, folder / "trees", reviews)
         disk = sum(path.stat().st_size for path in (folder / "trees").rglob("*") if path.is_file()) >> 20
@@ -101,7 +101,7 @@ def measure(folder: Path, repository: Path, mebibytes: int, reviews: int) -> int
     return 1 if missed else 0
 
 
-def all_at_once(access: Access, store: Path, reviews: int) -> Cost:
+def all_at_once(access: GithubAccess, store: Path, reviews: int) -> Cost:
     """Review all heads at once, each in a thread of its own."""
     began = time.perf_counter()
     with ThreadPoolExecutor(reviews) as pool:
@@ -109,7 +109,7 @@ def all_at_once(access: Access, store: Path, reviews: int) -> Cost:
     return Cost(time.perf_counter() - began, max(seconds), memory_mib())
 
 
-def review(access: Access, store: Path, number: int) -> float:
+def review(access: GithubAccess, store: Path, number: int) -> float:
     """Look things up as a reader does; the seconds that it took."""
     began = time.perf_counter()
     with GithubClient(access, deadline_s=900) as client:

@@ -23,7 +23,7 @@ from typing import Any
 from reviewbot.app.runtime.credentials import FILE_NAME, store_credentials
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database, open_database
-from reviewbot.app.store.durable.human_queue import HumanQueue, Left, Reviewed
+from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, Left
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State, WorkerCost
 from reviewbot.domain.contracts import HumanItem
 from reviewbot.review.trace import read_trace, write_trace
@@ -302,7 +302,7 @@ def fill(database: Database) -> tuple[str, str, str, str]:
             human = HumanItem(
                 path=found.path, line=found.line, reason="the proof is outside of the change", finding=found
             )
-            queue.put(Reviewed(1, repository, 7, owner, "c" * 40, main), [Left((f"{repository:032x}",), human)])
+            queue.put(LeavingReview(1, repository, 7, owner, "c" * 40, main), [Left((f"{repository:032x}",), human)])
             items.append(queue.list_items((repository,))[0].item)
         for number, verb in enumerate(("pause", "resume", "dismiss")):
             record = CommandRecord(

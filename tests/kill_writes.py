@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reviewbot.hosts.base import CodeHost
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.local.host import LocalHost
@@ -125,7 +125,7 @@ def a_case(kind: str, folder: Path) -> Iterator[HostCase]:
     repo.git("checkout", "--quiet", "-b", "feature")
     repo.commit({"src/pay.py": None, "shop/pay.py": PAY, "shop/cart.py": CART, "shop/old.py": AFTER})
     if kind == "github":
-        with AppGithub() as api, GithubClient(Access(api.token, api.url)) as client:
+        with AppGithub() as api, GithubClient(GithubAccess(api.token, api.url)) as client:
             yield GithubCase(repo, api, client)
         api.check()
     else:
@@ -159,7 +159,7 @@ def run_process(case: HostCase, journal: Path, attempt: int, point: Point = UNDI
 def _run_child(case: HostCase, journal: Path, attempt: int, point: Point) -> None:
     rest = (case.repository, journal, attempt, point)
     if isinstance(case, GithubCase):
-        with GithubClient(Access(case.api.token, case.api.url)) as client:
+        with GithubClient(GithubAccess(case.api.token, case.api.url)) as client:
             run_once(GithubHost(client), *rest)
     else:
         with GitRepository(case.repo.folder) as git:

@@ -66,7 +66,7 @@ class ActionReview:
 
 
 @dataclass(frozen=True)
-class Posted:
+class PostOutcome:
     """What was posted on the pull request. `marks` says whether lines of it carry our marks already."""
 
     url: str = ""
@@ -80,7 +80,7 @@ class Ending:
 
     reviewed: ActionReview
     code: ExitCode
-    posted: Posted = field(default_factory=Posted)
+    posted: PostOutcome = field(default_factory=PostOutcome)
     keyless: bool = False
 
 

@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 from reviewbot import delivery, wiring
 from reviewbot.action.event import MOVED, ForkRun, find_number
 from reviewbot.action.inputs import Inputs, settings_by
-from reviewbot.action.outcome import ActionReview, Posted
+from reviewbot.action.outcome import ActionReview, PostOutcome
 from reviewbot.action.results import read_step_results
 from reviewbot.action.runner import JobRunner
 from reviewbot.domain.contracts.pulls import PullPosted
@@ -30,7 +30,7 @@ from reviewbot.domain.errors import (
     InputError,
     ReviewbotError,
 )
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.host import github_host
 from reviewbot.memory.decisions import decisions_of
 from reviewbot.memory.recall import Recall
@@ -102,7 +102,7 @@ class ActionPulls:
         self._session = self._opened()
         return self._work(partial(self._review, self._session, number))
 
-    def post(self, reviewed: ActionReview) -> Posted:
+    def post(self, reviewed: ActionReview) -> PostOutcome:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
         if self._session is None or reviewed.value is None:
             raise ReviewbotError("there is no review of a pull request to post")
@@ -145,7 +145,7 @@ class ActionPulls:
         if not self._inputs.token:
             raise ConfigError("the input github-token is empty: a pull request is read through GitHub's API")
         signer = Signer.from_environment({KEY_VARIABLE: self._inputs.marker_key})
-        host = self._closing.enter_context(github_host(Access(self._inputs.token, self._runner.api_url)))
+        host = self._closing.enter_context(github_host(GithubAccess(self._inputs.token, self._runner.api_url)))
         return HostSession(host, signer)
 
 
@@ -156,7 +156,7 @@ async def check_not_posted(session: HostSession, prepared: Prepared) -> None:
         raise AlreadyPostedError(f"{OUTCOMES['already_posted']} It was not reviewed again: {before.url}", before.url)
 
 
-def to_posted(posted: PullPosted) -> Posted:
+def to_posted(posted: PullPosted) -> PostOutcome:
     """The outcome of posting, as a message."""
     note = OUTCOMES.get(posted.outcome)
-    return Posted(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))
+    return PostOutcome(posted.url, marks=bool(posted.check_url), notes=(*((note,) if note else ()), *posted.notes))

@@ -12,7 +12,7 @@ from reviewbot.action.outcome import (
     UNKNOWN_POST,
     ActionReview,
     Ending,
-    Posted,
+    PostOutcome,
     end_of,
     no_outputs,
     outputs_of,
@@ -54,7 +54,7 @@ class Pulls(Protocol):
     def review_fork(self, run: ForkRun) -> ActionReview:
         """Review the pull request that a fork's run belongs to. Raises EmptyChangeError where no review is due."""
 
-    def post(self, reviewed: ActionReview) -> Posted:
+    def post(self, reviewed: ActionReview) -> PostOutcome:
         """Post what was reviewed. Raises HostError where GitHub does not take it."""
 
 
@@ -110,7 +110,7 @@ def _act(step: WorkflowStep) -> ExitCode:
     else:
         reviewed = review_range(event.text, step.runner, step.inputs, step.work)
         notes = (NOTHING_TO_POST_TO,) if step.inputs.posts else ()
-        ending = _ending(step, reviewed, Posted(notes=notes))
+        ending = _ending(step, reviewed, PostOutcome(notes=notes))
     _tell(step, ending)
     return ending.code
 
@@ -140,11 +140,11 @@ def _of_pull(step: WorkflowStep, reviewed: ActionReview, pulls: Pulls, *, may_on
     step.voice.say("warning" if code == reviewed.code else "error", note)
     # A closed gate is what the reader must see first.
     worst = reviewed.code if reviewed.code == ExitCode.GATE else code
-    return Ending(reviewed, worst, Posted(notes=(note,)), _no_model(step.inputs, reviewed))
+    return Ending(reviewed, worst, PostOutcome(notes=(note,)), _no_model(step.inputs, reviewed))
 
 
-def _ending(step: WorkflowStep, reviewed: ActionReview, posted: Posted | None = None) -> Ending:
-    return Ending(reviewed, reviewed.code, posted or Posted(), _no_model(step.inputs, reviewed))
+def _ending(step: WorkflowStep, reviewed: ActionReview, posted: PostOutcome | None = None) -> Ending:
+    return Ending(reviewed, reviewed.code, posted or PostOutcome(), _no_model(step.inputs, reviewed))
 
 
 def _no_model(inputs: Inputs, reviewed: ActionReview) -> bool:

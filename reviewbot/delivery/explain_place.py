@@ -10,7 +10,7 @@ from reviewbot.delivery.deliver import recorded_delivery
 from reviewbot.domain.errors import InputError
 from reviewbot.replay.recorded_inputs import read_recorded_inputs
 from reviewbot.replay.replay_review import recorded_results
-from reviewbot.report.explain import Account, ExplainedRun, explain, place_named
+from reviewbot.report.explain import ExplainedRun, Explanation, explain, place_named
 from reviewbot.review.trace import Event
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{8,32}")
@@ -31,7 +31,7 @@ def explained_run(events: Sequence[Event]) -> ExplainedRun:
     )
 
 
-def account_of(events: Sequence[Event], place: str) -> list[Account]:
+def account_of(events: Sequence[Event], place: str) -> list[Explanation]:
     """What a trace says of a place: PATH:LINE, or the first digits of a finding's fingerprint. Raises InputError."""
     run = explained_run(events)
     if _FINGERPRINT.fullmatch(place):

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from reviewbot.domain.contracts.base import Contract
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Labels, Ruling, judge, read_text
+from reviewbot.evaluate.labels import CaseLabels, Ruling, judge, read_text
 from reviewbot.evaluate.model_fit import LabelledClaim
 from reviewbot.evaluate.rows import Json, Stated
 from reviewbot.review.model_calibration import Key, Quantity
@@ -52,7 +52,7 @@ def read_hand_labels(path: Path) -> HandLabels:
 
 def labelled_claims(
     rows: Iterable[Json],
-    labels: Mapping[str, Labels],
+    labels: Mapping[str, CaseLabels],
     hands: HandLabels,
     truth: Collection[str],
     worth: Collection[str],

@@ -129,7 +129,7 @@ class Golden:
 
 
 @dataclass(frozen=True)
-class Labels:
+class CaseLabels:
     """All that is known of one case; without goldens it is clean."""
 
     goldens: tuple[Golden, ...] = ()
@@ -137,11 +137,11 @@ class Labels:
     """The only kind of weakness that the case says anything about; None for all of them."""
 
 
-def read_labels(folder: Path) -> Labels:
+def read_labels(folder: Path) -> CaseLabels:
     """The labels of the case in this folder. Raises InputError."""
     goldens, meta = _json(folder / LABELS), _json(folder / META)
     try:
-        return Labels(tuple(_golden(entry) for entry in goldens), cwe_number(meta.get("tested_cwe")))
+        return CaseLabels(tuple(_golden(entry) for entry in goldens), cwe_number(meta.get("tested_cwe")))
     except (AttributeError, TypeError, KeyError, ValueError):
         raise InputError(f"{folder / LABELS} or {META} beside it does not have the form of labels") from None
 
@@ -182,7 +182,7 @@ def _json(path: Path) -> Any:  # noqa: ANN401 - any JSON; who asked looks at its
         raise InputError(f"{path} is no JSON") from None
 
 
-def judge(findings: Sequence[Json], labels: Labels) -> list[Ruling]:
+def judge(findings: Sequence[Json], labels: CaseLabels) -> list[Ruling]:
     """One ruling for each finding of a case, in their order.
 
     Neutral is what the labels cannot say anything about: a finding of another CWE than the tested one, one that matches

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Labels, cwe_number, judge
+from reviewbot.evaluate.labels import CaseLabels, cwe_number, judge
 from reviewbot.evaluate.rows import SEVERITIES, Json
-from reviewbot.review.calibration import BAND, MIN_COUNTS, Band, RuleRow, wilson
+from reviewbot.review.calibration import BAND, MIN_COUNTS, RuleBand, RuleRow, wilson
 
 FOREIGN = ("model:", "imported:")
 """How the names of sources begin that are not tools of reviewbot: their findings are not counted."""
@@ -39,7 +39,7 @@ _RANK = {name: rank for rank, name in enumerate(SEVERITIES.values())}
 
 
 @dataclass(frozen=True)
-class Report:
+class ToolFinding:
     """One finding of one tool, as far as it is needed to tell which findings are one."""
 
     tool: str
@@ -59,12 +59,12 @@ class Report:
 class Defect(NamedTuple):
     """What the review makes one finding of: who speaks for it, its tools, and the rules that it counts for."""
 
-    speaker: Report
+    speaker: ToolFinding
     tools: frozenset[str]
     rules: frozenset[str]
 
 
-class Key(NamedTuple):
+class CountedRule(NamedTuple):
     """What is counted: a rule of a tool, or several where both spoke of one place."""
 
     tool: str
@@ -75,10 +75,10 @@ class Counts(NamedTuple):
     """The rows of a table in order of tool and rule, and its bands from the lowest on."""
 
     rows: list[RuleRow]
-    bands: list[Band]
+    bands: list[RuleBand]
 
 
-def count(rows: Iterable[Json], labels: Mapping[str, Labels], types: Collection[str] = ()) -> Counts:
+def count(rows: Iterable[Json], labels: Mapping[str, CaseLabels], types: Collection[str] = ()) -> Counts:
     """Count the reports that are right and wrong, by rule and by what they claim, which is the estimate of their rules.
 
     `labels` are by the key of the case; `types` are all where empty.
@@ -86,7 +86,7 @@ def count(rows: Iterable[Json], labels: Mapping[str, Labels], types: Collection[
     Raises:
         InputError: the results are of another stage or of two versions of one tool, or a case has no labels.
     """
-    rulings: dict[Key, list[bool]] = defaultdict(list)
+    rulings: dict[CountedRule, list[bool]] = defaultdict(list)
     bands: dict[int, list[bool]] = defaultdict(list)
     versions: dict[str, str] = {}
     seen: set[str] = set()
@@ -105,19 +105,19 @@ def count(rows: Iterable[Json], labels: Mapping[str, Labels], types: Collection[
         for key, estimate, true in _rulings(reports(row["findings"], labels[case]), types):
             rulings[key].append(true)
             bands[estimate // BAND * BAND].append(true)
-    pooled = [Band(low, sum(bands[low]), len(bands[low]) - sum(bands[low])) for low in sorted(bands)]
+    pooled = [RuleBand(low, sum(bands[low]), len(bands[low]) - sum(bands[low])) for low in sorted(bands)]
     return Counts([_counted(key, rulings[key], versions) for key in sorted(rulings)], pooled)
 
 
-def reports(findings: Sequence[Json], labels: Labels) -> list[Report]:
+def reports(findings: Sequence[Json], labels: CaseLabels) -> list[ToolFinding]:
     """The findings of our own tools, each with its ruling; what a tool repeats is left out."""
-    found: dict[tuple[object, ...], Report] = {}
+    found: dict[tuple[object, ...], ToolFinding] = {}
     for finding, ruling in zip(findings, judge(findings, labels), strict=True):
         sources = finding.get("sources") or []
         placed = isinstance(finding.get("line"), int) and finding.get("rule")
         if not placed or len(sources) != 1 or sources[0].startswith(FOREIGN):
             continue
-        report = Report(
+        report = ToolFinding(
             tool=sources[0],
             rule=finding["rule"],
             first=finding["line"],
@@ -133,7 +133,7 @@ def reports(findings: Sequence[Json], labels: Labels) -> list[Report]:
     return sorted(found.values(), key=lambda report: (report.file, report.first, report.last, report.tool, report.rule))
 
 
-def defects(found: Sequence[Report]) -> list[Defect]:
+def defects(found: Sequence[ToolFinding]) -> list[Defect]:
     """The reports put together where several tools speak of one defect: as the review merges them."""
     defects: list[Defect] = []
     for report in found:
@@ -152,7 +152,7 @@ def render_table(counts: Counts, date: str) -> str:
     return HEAD.format(date=date, least=MIN_COUNTS) + "".join(pooled) + "]\nrow = [\n" + "".join(lines) + "]\n"
 
 
-def _is_of(report: Report, defect: Defect) -> bool:
+def _is_of(report: ToolFinding, defect: Defect) -> bool:
     speaker = defect.speaker
     return (
         report.file == speaker.file
@@ -167,21 +167,21 @@ def _is_of(report: Report, defect: Defect) -> bool:
     )
 
 
-def _on_the_way(one: Report, other: Report) -> bool:
+def _on_the_way(one: ToolFinding, other: ToolFinding) -> bool:
     return any(one.first <= line <= one.last for line in other.also)
 
 
-def _joined(defect: Defect, report: Report) -> Defect:
+def _joined(defect: Defect, report: ToolFinding) -> Defect:
     """As the review joins findings: the more severe and surer one speaks, and the table is asked for these rules."""
     speaker = min(defect.speaker, report, key=lambda member: member.surer_first)
     return Defect(speaker, defect.tools | {report.tool}, frozenset({defect.speaker.rule, report.rule}))
 
 
-def _rulings(found: Sequence[Report], types: Collection[str]) -> Iterator[tuple[Key, int, bool]]:
+def _rulings(found: Sequence[ToolFinding], types: Collection[str]) -> Iterator[tuple[CountedRule, int, bool]]:
     """Yield what each defect counts for, what its speaker claims, and whether it is right."""
     for defect in defects([report for report in found if not types or report.type in types]):
         if defect.speaker.true is not None:
-            key = Key("+".join(sorted(defect.tools)), "+".join(sorted(defect.rules)))
+            key = CountedRule("+".join(sorted(defect.tools)), "+".join(sorted(defect.rules)))
             yield key, -defect.speaker.surer_first[1], defect.speaker.true
 
 
@@ -191,7 +191,7 @@ def _learn(versions: dict[str, str], row: Json) -> None:
             raise InputError(f"the results hold two versions of {tool}: {versions[tool]} and {version}")
 
 
-def _counted(key: Key, rulings: Sequence[bool], versions: Mapping[str, str]) -> RuleRow:
+def _counted(key: CountedRule, rulings: Sequence[bool], versions: Mapping[str, str]) -> RuleRow:
     true = sum(rulings)
     false = len(rulings) - true
     version = "+".join(versions.get(tool, "") for tool in key.tool.split("+"))

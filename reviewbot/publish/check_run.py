@@ -15,8 +15,8 @@ from reviewbot.report.costs import cost_line
 from reviewbot.report.findings.links import SourceLinks
 from reviewbot.report.findings.view import mark_of
 from reviewbot.report.markdown.comment import render_markdown
-from reviewbot.report.markdown.finding import Detail, prose
-from reviewbot.report.markdown.sections import Page, coverage_blocks, failure_blocks, making_blocks
+from reviewbot.report.markdown.finding import DetailLevel, prose
+from reviewbot.report.markdown.sections import CommentParts, coverage_blocks, failure_blocks, making_blocks
 from reviewbot.report.text import clip, short_line
 from reviewbot.report.view_model import by_severity
 
@@ -64,18 +64,18 @@ def _title(review: Review, *, gate_closed: bool, superseded: bool) -> str:
 def _summary(review: Review) -> str:
     """The count of files first: this is where a reader finds out whether the colour means anything."""
     for items in (50, 10):
-        text = _GAP.join(_blocks(review, Detail(0, items=items, prose=_PROSE_CHARS))) + "\n"
+        text = _GAP.join(_blocks(review, DetailLevel(0, items=items, prose=_PROSE_CHARS))) + "\n"
         if len(text) <= MAX_TEXT_CHARS:
             return text
-    return _GAP.join(_blocks(review, Detail(0, items=1, prose=_SHORT_CHARS))) + "\n"
+    return _GAP.join(_blocks(review, DetailLevel(0, items=1, prose=_SHORT_CHARS))) + "\n"
 
 
-def _blocks(review: Review, detail: Detail) -> Iterator[str]:
+def _blocks(review: Review, detail: DetailLevel) -> Iterator[str]:
     for title, text in (("Verdict", review.headline), ("Summary", review.summary), ("Cost", cost_line(review))):
         if shown := prose(text, _PROSE_CHARS):
             yield f"**{title}:** {shown}"
     for section in (failure_blocks, coverage_blocks, making_blocks):
-        yield from section(Page(review), detail)
+        yield from section(CommentParts(review), detail)
 
 
 def _annotations(review: Review, shown: Shown) -> Iterator[Annotation]:

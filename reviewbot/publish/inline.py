@@ -10,7 +10,7 @@ from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import InlineComment, PostedComment, Thread
 from reviewbot.memory.matching import is_similar
 from reviewbot.publish.options import PublishOptions, PublishRequest
-from reviewbot.publish.places import Shown, Span, api_path
+from reviewbot.publish.places import LineSpan, Shown, api_path
 from reviewbot.report.markdown.finding import comment_blocks
 from reviewbot.report.text import visible
 from reviewbot.report.view_model import by_severity
@@ -100,7 +100,7 @@ def _may_speak(comment: PostedComment, author: str) -> bool:
     return comment.author != author and (comment.association in _MEMBERS or comment.author.endswith(_BOT))
 
 
-def comment_body(request: PublishRequest, options: PublishOptions, finding: Finding, span: Span) -> str:
+def comment_body(request: PublishRequest, options: PublishOptions, finding: Finding, span: LineSpan) -> str:
     """The body of a comment: the finding's text, and a suggestion where one is proven for just these lines."""
     proposal = None
     if span == (finding.line, finding.end_line):
@@ -126,7 +126,7 @@ def suggestion_block(lines: str | None) -> str | None:
 
 
 def _comment(
-    request: PublishRequest, options: PublishOptions, finding: Finding, path: str, span: Span
+    request: PublishRequest, options: PublishOptions, finding: Finding, path: str, span: LineSpan
 ) -> InlineComment:
     body = comment_body(request, options, finding, span)
     # GitHub refuses a comment whose first line is its last one.

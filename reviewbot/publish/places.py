@@ -10,7 +10,7 @@ from reviewbot.diff.rows import commentable
 from reviewbot.domain.contracts import ChangeSet
 
 
-class Span(NamedTuple):
+class LineSpan(NamedTuple):
     """Lines `first` to `last` of the new side, 1-based."""
 
     first: int
@@ -26,12 +26,12 @@ class Shown:
             if file.status != "deleted":
                 self._hunks[file.path] += [commentable([hunk]) for hunk in file.hunks]
 
-    def span(self, path: str, first: int, last: int) -> Span | None:
+    def span(self, path: str, first: int, last: int) -> LineSpan | None:
         """Both lines where one hunk shows them, else the last one alone, else None."""
         hunks = self._hunks.get(path, [])
         if first < last and any(first in lines and last in lines for lines in hunks):
-            return Span(first, last)
-        return Span(last, last) if any(last in lines for lines in hunks) else None
+            return LineSpan(first, last)
+        return LineSpan(last, last) if any(last in lines for lines in hunks) else None
 
 
 def api_path(label: str) -> str | None:

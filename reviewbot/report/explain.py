@@ -38,7 +38,7 @@ class ExplainedRun(NamedTuple):
     events: Sequence[Mapping[str, Any]]
 
 
-class Account(NamedTuple):
+class Explanation(NamedTuple):
     """The explanation of one finding, gap or line."""
 
     heading: str
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
     where: Literal["shown", "left to a person", "withheld", "merged", "dropped"]
     severity: Severity
-    account: Account
+    account: Explanation
 
 
 class _Ending(NamedTuple):
@@ -61,7 +61,7 @@ class _Ending(NamedTuple):
     why: str
 
 
-def explain(run: ExplainedRun, path: str, line: int) -> list[Account]:
+def explain(run: ExplainedRun, path: str, line: int) -> list[Explanation]:
     """Everything that the run says of a line on the new side. Raises InputError for a file outside of the change."""
     file = next((each for each in run.change.files if path in (each.path, each.old_path)), None)
     if file is None and not any(ending.finding.path == path for ending in _endings(run.review)):
@@ -116,19 +116,19 @@ def _endings(review: Review) -> Iterator[_Ending]:
         yield _Ending(entry.finding, f"withheld, {WITHHELD_WORDS[entry.reason]}", f"{entry.message}.")
 
 
-def _reported(run: ExplainedRun, path: str, line: int) -> Iterator[Account]:
+def _reported(run: ExplainedRun, path: str, line: int) -> Iterator[Explanation]:
     for ending in _endings(run.review):
         finding = ending.finding
         if finding.path == path and _touches(finding, line):
             yield _account_of(run, ending)
     for item in run.review.human:
         if item.finding is None and (item.path, item.line) == (path, line):
-            yield Account(f"{path}:{line} left to a person", (item.reason,))
+            yield Explanation(f"{path}:{line} left to a person", (item.reason,))
 
 
-def _account_of(run: ExplainedRun, ending: _Ending) -> Account:
+def _account_of(run: ExplainedRun, ending: _Ending) -> Explanation:
     heading = f"{place_of(ending.finding)} {ending.where}: {title_of(ending.finding)}"
-    return Account(heading, tuple(_account(run, ending)))
+    return Explanation(heading, tuple(_account(run, ending)))
 
 
 def _account(run: ExplainedRun, ending: _Ending) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _origin(results: Iterable[WorkerResult], finding: Finding) -> Iterator[str]:
         yield f"Found in {_join_names(tasks)}."
 
 
-def _merged(run: ExplainedRun, path: str, line: int, message: str | None = None) -> Iterator[Account]:
+def _merged(run: ExplainedRun, path: str, line: int, message: str | None = None) -> Iterator[Explanation]:
     """Findings of workers at the line that stand in the review as a part of another one, or not at all.
 
     `message`: of the one that is asked about; None for all of them.
@@ -206,11 +206,13 @@ def _merged(run: ExplainedRun, path: str, line: int, message: str | None = None)
             whole = next((ending for ending in ended if _is_part(raw, ending.finding)), None)
             if whole is None:
                 row = "Another finding says it, or another attempt of its task was taken."
-                yield Account(f"{place_of(raw)} not in the review: {title_of(raw)}", (row, _joined(run.events, raw)))
+                yield Explanation(
+                    f"{place_of(raw)} not in the review: {title_of(raw)}", (row, _joined(run.events, raw))
+                )
             elif not _touches(whole.finding, line):
                 title = title_of(whole.finding)
                 row = f"It is reported as a part of {place_of(whole.finding)}, {title}, which is {whole.where}."
-                yield Account(f"{place_of(raw)} merged: {title_of(raw)}", (row,))
+                yield Explanation(f"{place_of(raw)} merged: {title_of(raw)}", (row,))
 
 
 def _joined(events: Iterable[Mapping[str, Any]], raw: Finding) -> str:
@@ -230,16 +232,16 @@ def _is_part(raw: Finding, whole: Finding) -> bool:
     )  # fmt: skip
 
 
-def _silenced(review: Review, path: str, line: int) -> Iterator[Account]:
+def _silenced(review: Review, path: str, line: int) -> Iterator[Explanation]:
     for entry in review.suppressed:
         if (entry.path, entry.line) == (path, line):
             heading = (
                 f"{path}:{line} {'silenced' if entry.is_silenced else entry.action}: {entry.message or entry.rule}"
             )
-            yield Account(heading, (f"{suppression_text(entry)}.",))
+            yield Explanation(heading, (f"{suppression_text(entry)}.",))
 
 
-def _dropped(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[Account]:
+def _dropped(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[Explanation]:
     """Candidates that became no finding, for instance because their quote is not in the change."""
     for result in results:
         for entry in result.dropped:
@@ -248,16 +250,16 @@ def _dropped(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[
                 yield _drop_account(entry, result.task_id, line)
 
 
-def _drop_account(entry: Dropped, task_id: str, line: int | None = None) -> Account:
+def _drop_account(entry: Dropped, task_id: str, line: int | None = None) -> Explanation:
     """Why a candidate was dropped; `line`: the one that is asked about, in place of the one that it names."""
     candidate = entry.candidate
     at = line or candidate.line or candidate.near
     place = f"{candidate.path}:{at}" if at else candidate.path
     by = f"Said by {candidate.source}, {candidate.confidence}% sure, in {task_id}."
-    return Account(f"{place} dropped: {candidate.title or candidate.message}", (f"Why: {entry.reason}.", by))
+    return Explanation(f"{place} dropped: {candidate.title or candidate.message}", (f"Why: {entry.reason}.", by))
 
 
-def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Account]:
+def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Explanation]:
     """Why nothing was found at a line: what was read of it, by whom, and what was left out."""
     rows: list[str] = []
     spans = [(hunk.new_start, hunk.new_start + hunk.new_count - 1) for hunk in file.hunks if hunk.new_count]
@@ -280,7 +282,7 @@ def _nothing(run: ExplainedRun, file: FileChange, line: int) -> Iterator[Account
         if skipped.path == file.path:
             rows.append(f"Not looked at for {_join_names(skipped.workers)}: {skipped.reason}.")
     rows += _neighbours(run, file.path, line)
-    yield Account(f"Nothing was found at {file.path}:{line}", tuple(dict.fromkeys(rows)))
+    yield Explanation(f"Nothing was found at {file.path}:{line}", tuple(dict.fromkeys(rows)))
 
 
 def _readers(results: Iterable[WorkerResult], path: str, line: int) -> Iterator[str]:

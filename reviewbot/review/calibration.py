@@ -58,7 +58,7 @@ class RuleRow:
 
 
 @dataclass(frozen=True)
-class Band:
+class RuleBand:
     """Reports of all rules whose estimates lie in one band."""
 
     low: int
@@ -79,7 +79,7 @@ class Calibration:
 
     date: str = ""
     rows: Mapping[tuple[str, str], RuleRow] = field(default_factory=dict)
-    bands: Mapping[int, Band] = field(default_factory=dict)
+    bands: Mapping[int, RuleBand] = field(default_factory=dict)
 
     @cached_property
     def _tools(self) -> frozenset[str]:
@@ -147,11 +147,11 @@ def read_calibration(text: str) -> Calibration:
     return Calibration(str(table["date"]), rows, {band.low: band for band in bands})
 
 
-def _band(entry: object) -> Band:
-    keys = {each.name for each in fields(Band)}
+def _band(entry: object) -> RuleBand:
+    keys = {each.name for each in fields(RuleBand)}
     if not isinstance(entry, dict) or entry.keys() != keys or not all(type(value) is int for value in entry.values()):
         raise ValueError("each band needs low, true and false as numbers, and nothing else")
-    band = Band(**entry)
+    band = RuleBand(**entry)
     if band.low not in range(0, _PERCENT, BAND) or not all(0 <= n <= MAX_COUNTS for n in (band.true, band.false)):
         raise ValueError("a band begins at a multiple of ten and has no negative counts")
     return band

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from reviewbot.domain.contracts import MODEL_SOURCE, Finding
 from reviewbot.domain.contracts.base import Contract, Count
-from reviewbot.review.calibration import BAND, MIN_COUNTS, Band
+from reviewbot.review.calibration import BAND, MIN_COUNTS, RuleBand
 from reviewbot.review.model_calibration import Points, place_on
 from reviewbot.review.verify.verifier import by_a_model_alone
 from reviewbot.wording import with_count
@@ -122,7 +122,7 @@ class FeedbackTable(Contract):
             model = self._models.get(source_of(finding))
             fitted = fitted if model is None else place_on(model.points, fitted)
         elif row is not None and row.right + row.wrong >= MIN_COUNTS:
-            band = Band(finding.confidence // BAND * BAND, round(row.right), round(row.wrong))
+            band = RuleBand(finding.confidence // BAND * BAND, round(row.right), round(row.wrong))
             fitted = band.adjust(finding.confidence)
         if finding.severity == "critical":
             return max(fitted, min(finding.confidence, LISTED_FROM))

@@ -18,7 +18,7 @@ from reviewbot.action.outcome import (
     PASSED_UNREAD,
     REVIEW_CHARS,
     Ending,
-    Posted,
+    PostOutcome,
     end_of,
     summary_of,
 )
@@ -52,7 +52,9 @@ def never(_: object) -> Any:
 
 
 def test_a_page_says_how_it_ended_what_was_reviewed_and_all_notes_before_the_review() -> None:
-    ending = Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(URL, notes=("a *note*", "another")), keyless=True)
+    ending = Ending(
+        reviewed(a_review()), ExitCode.REVIEWED, PostOutcome(URL, notes=("a *note*", "another")), keyless=True
+    )
     headline, _, rest = summary_of(ending).partition("\n\n")
 
     assert headline == "## reviewbot: No issues found"
@@ -112,14 +114,14 @@ def test_that_no_model_was_asked_is_said_where_no_key_was_given(run: Run, key: s
     [((), NOT_POSTED), (("Nothing was posted:\na newer head.",), "Nothing was posted: a newer head.")],
 )
 def test_a_review_that_was_not_posted_is_a_warning_that_says_why(run: Run, notes: tuple[str, ...], words: str) -> None:
-    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), Posted(notes=notes)))
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), PostOutcome(notes=notes)))
 
     assert f"::warning title=reviewbot::{words}\n" in result.log
 
 
 def test_a_review_that_was_posted_is_no_warning(run: Run) -> None:
     result = run(
-        "pull_request", pull_request(), PlayedPulls(reviewed(a_review()), Posted(URL, marks=True, notes=("x",)))
+        "pull_request", pull_request(), PlayedPulls(reviewed(a_review()), PostOutcome(URL, marks=True, notes=("x",)))
     )
 
     assert "::warning" not in result.log
@@ -128,14 +130,19 @@ def test_a_review_that_was_posted_is_no_warning(run: Run) -> None:
 @pytest.mark.parametrize(
     ("outcome", "check", "notes", "result"),
     [
-        ("posted", "https://h/check", (), Posted("https://h/review", marks=True)),
-        ("posted", "", ("a note",), Posted("https://h/review", notes=("a note",))),
-        ("busy", "", ("a note",), Posted("https://h/review", notes=(OUTCOMES["busy"], "a note"))),
-        ("head_moved", "https://h/check", (), Posted("https://h/review", marks=True, notes=(OUTCOMES["head_moved"],))),
+        ("posted", "https://h/check", (), PostOutcome("https://h/review", marks=True)),
+        ("posted", "", ("a note",), PostOutcome("https://h/review", notes=("a note",))),
+        ("busy", "", ("a note",), PostOutcome("https://h/review", notes=(OUTCOMES["busy"], "a note"))),
+        (
+            "head_moved",
+            "https://h/check",
+            (),
+            PostOutcome("https://h/review", marks=True, notes=(OUTCOMES["head_moved"],)),
+        ),
     ],
 )
 def test_what_came_of_posting_is_told_before_what_went_wrong_on_the_way(
-    outcome: Any, check: str, notes: tuple[str, ...], result: Posted
+    outcome: Any, check: str, notes: tuple[str, ...], result: PostOutcome
 ) -> None:
     posted = PullPosted(outcome=outcome, url="https://h/review", check_url=check, notes=notes)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.action.outcome import OUTPUTS, PASSED_EMPTY, PASSED_UNREAD, UNKNOWN_POST, Posted
+from reviewbot.action.outcome import OUTPUTS, PASSED_EMPTY, PASSED_UNREAD, UNKNOWN_POST, PostOutcome
 from reviewbot.action.pulls import OUTCOMES
 from reviewbot.domain.contracts import CoverageState, FileCoverage, Gap, Verdict
 from reviewbot.domain.errors import ConfigError, EmptyChangeError, ExitCode, HostUnknownError
@@ -77,7 +77,7 @@ def test_a_review_that_is_incomplete_by_leave_is_one_warning_and_never_silent(ru
     gaps = (Gap(path="a.go", worker="security", reason="deadline", message="no time was left"),)
     review = a_review(verdict="incomplete", headline="Incomplete: no issues", incomplete=True, gaps=gaps)
 
-    result = run("pull_request", pull_request(), PlayedPulls(reviewed(review), Posted("https://x/y")), mode=mode)
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(review), PostOutcome("https://x/y")), mode=mode)
 
     assert result.log.count("::warning ") == 1
     assert "::Incomplete: no issues\n" in result.log
@@ -137,7 +137,7 @@ def test_an_answer_that_was_lost_is_not_called_nothing_posted(run: Run, a_findin
 
 @pytest.mark.parametrize("outcome", ["head_moved", "busy"])
 def test_a_review_that_stands_nowhere_is_a_warning_of_the_run(run: Run, outcome: str) -> None:
-    posted = Posted("", marks=True, notes=(OUTCOMES[outcome],))
+    posted = PostOutcome("", marks=True, notes=(OUTCOMES[outcome],))
 
     result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review()), posted))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from reviewbot.action.outcome import KEYLESS, OUTPUTS, Ending, Posted, outputs_of, summary_of
+from reviewbot.action.outcome import KEYLESS, OUTPUTS, Ending, PostOutcome, outputs_of, summary_of
 from reviewbot.action.run import FORK_NOTE, NOTHING_TO_POST_TO
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import (
@@ -53,7 +53,7 @@ def test_lines_are_marked_once_by_the_check_run_or_by_the_log(run: Run, a_findin
     answer = reviewed(a_review(a_finding()))
 
     assert run("pull_request", pull_request(), PlayedPulls(answer)).log.count("::") == 0
-    assert "::warning file=src/app.py" in run("pull_request", pull_request(), PlayedPulls(answer, Posted(URL))).log
+    assert "::warning file=src/app.py" in run("pull_request", pull_request(), PlayedPulls(answer, PostOutcome(URL))).log
 
 
 @pytest.mark.parametrize(("mode", "marks"), [("annotate", 1), ("report", 0)])
@@ -252,7 +252,7 @@ def test_a_summary_holds_the_coverage_of_each_file_and_how_the_review_was_made(a
 )
 def test_a_note_in_the_summary_is_text_and_nothing_else(note: str) -> None:
     def kinds(*notes: str) -> set[str]:
-        text = summary_of(Ending(reviewed(a_review(notes=("n",))), ExitCode.REVIEWED, Posted(notes=notes)))
+        text = summary_of(Ending(reviewed(a_review(notes=("n",))), ExitCode.REVIEWED, PostOutcome(notes=notes)))
         tree = MarkdownIt("commonmark").enable("table").parse(text)
         return {token.type for part in tree for token in (part, *(part.children or ()))}
 
@@ -261,4 +261,4 @@ def test_a_note_in_the_summary_is_text_and_nothing_else(note: str) -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "https://x/a>b", "https://x/ y", "https://x/[a](b)"])
 def test_an_address_that_is_not_plain_is_no_link(url: str) -> None:
-    assert f"<{url}>" not in summary_of(Ending(reviewed(a_review()), ExitCode.REVIEWED, Posted(url)))
+    assert f"<{url}>" not in summary_of(Ending(reviewed(a_review()), ExitCode.REVIEWED, PostOutcome(url)))

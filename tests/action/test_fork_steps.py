@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.action.event import MOVED, ForkRun
-from reviewbot.action.outcome import Posted
+from reviewbot.action.outcome import PostOutcome
 from reviewbot.domain.errors import EmptyChangeError, ExitCode, HostAccessError, HostError
 from tests.action_runner import pull_request
 from tests.action_runner.played import URL, PlayedPulls, Run, Told, reviewed
@@ -74,7 +74,7 @@ def test_the_gate_ends_the_run_also_where_nothing_was_posted(run: Run) -> None:
 
 
 def test_a_newer_head_at_the_end_is_a_warning_that_nothing_was_posted(run: Run) -> None:
-    result = fork_run(run, PlayedPulls(reviewed(a_review()), Posted(notes=("Nothing was posted: a newer head.",))))
+    result = fork_run(run, PlayedPulls(reviewed(a_review()), PostOutcome(notes=("Nothing was posted: a newer head.",))))
 
     assert result.code == ExitCode.REVIEWED
     assert "::warning title=reviewbot::Nothing was posted: a newer head.\n" in result.log

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from reviewbot.action.event import ForkRun
 from reviewbot.action.inputs import read_inputs
-from reviewbot.action.outcome import ActionReview, Posted
+from reviewbot.action.outcome import ActionReview, PostOutcome
 from reviewbot.action.run import WorkflowStep, act
 from reviewbot.action.runner import StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
@@ -42,7 +42,7 @@ class PlayedPulls:
     """As `reviewbot.action.run.Pulls`: a pull request whose review and fate are given."""
 
     answer: ActionReview | ReviewbotError
-    fate: Posted | HostError = field(default_factory=lambda: Posted(URL, marks=True))
+    fate: PostOutcome | HostError = field(default_factory=lambda: PostOutcome(URL, marks=True))
     asked: list[int | ForkRun] = field(default_factory=list)
     posts: int = 0
 
@@ -54,7 +54,7 @@ class PlayedPulls:
         self.asked.append(run)
         return given(self.answer)
 
-    def post(self, reviewed: ActionReview) -> Posted:
+    def post(self, reviewed: ActionReview) -> PostOutcome:
         assert reviewed is self.answer
         self.posts += 1
         return given(self.fate)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.app.store.durable.database import open_database
-from reviewbot.app.store.durable.human_queue import HumanQueue, Left, Reviewed
+from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, Left
 from reviewbot.domain.contracts import Finding, HumanItem
 from tests.command_line import Run
 
@@ -18,7 +18,7 @@ def queue(home: Path, monkeypatch: pytest.MonkeyPatch, a_finding: Callable[..., 
     queue = HumanQueue(open_database(str(home / "state" / "app.sqlite")))
     finding = a_finding(severity="critical", title="A \x1b[31mname\u202e reaches\na shell", confidence=70)
     human = HumanItem(path=finding.path, line=1, reason="critical if true", finding=finding)
-    queue.put(Reviewed(1, 5, 7, "o/n", "a" * 40, "run"), [Left(("1" * 32,), human)])
+    queue.put(LeavingReview(1, 5, 7, "o/n", "a" * 40, "run"), [Left(("1" * 32,), human)])
     return queue
 
 

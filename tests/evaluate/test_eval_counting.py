@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import Golden, LabelPlace, Labels
+from reviewbot.evaluate.labels import CaseLabels, Golden, LabelPlace
 from reviewbot.evaluate.rule_counts import Counts, count, render_table
-from reviewbot.review.calibration import Band, RuleRow, read_calibration, wilson
+from reviewbot.review.calibration import RuleBand, RuleRow, read_calibration, wilson
 
-BAD = Labels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=True),))
-CLEAN = Labels()
-DISPUTED = Labels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=False),))
+BAD = CaseLabels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=True),))
+CLEAN = CaseLabels()
+DISPUTED = CaseLabels((Golden("a.py", (LabelPlace("a.py", 10, 10),), None, counted=False),))
 LABELS = {"g/bad": BAD, "g/clean": CLEAN, "g/disputed": DISPUTED}
 
 
@@ -50,7 +50,7 @@ def test_reports_are_pooled_by_what_their_rules_claim() -> None:
     bad = row("g/bad", found(confidence=84), found("S105", line=11, confidence=89), found(line=90, confidence=40))
     clean = row("g/clean", found(confidence=80))
 
-    assert count([bad, clean], LABELS).bands == [Band(40, 0, 1), Band(80, 2, 1)]
+    assert count([bad, clean], LABELS).bands == [RuleBand(40, 0, 1), RuleBand(80, 2, 1)]
 
 
 def test_what_a_tool_repeats_counts_once() -> None:
@@ -161,11 +161,11 @@ def test_the_table_can_be_read_back() -> None:
         RuleRow("ruff-security+taint", "S608+sql-external", "0.17.6+1", 2, 0, wilson(2, 0)),
     ]
 
-    text = render_table(Counts(rows, [Band(40, 0, 1), Band(80, 2, 1)]), "2026-01-02")
+    text = render_table(Counts(rows, [RuleBand(40, 0, 1), RuleBand(80, 2, 1)]), "2026-01-02")
     table = read_calibration(text)
 
     assert list(table.rows.values()) == rows
-    assert table.bands == {40: Band(40, 0, 1), 80: Band(80, 2, 1)}
+    assert table.bands == {40: RuleBand(40, 0, 1), 80: RuleBand(80, 2, 1)}
     assert table.date == "2026-01-02"
     assert max(len(line) for line in text.splitlines()) <= 160
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.evaluate.labels import Golden, LabelPlace, Labels, judge, list_cases, matches, read_labels
+from reviewbot.evaluate.labels import CaseLabels, Golden, LabelPlace, judge, list_cases, matches, read_labels
 
 BENCH = Path(os.environ.get("SHARED", Path(__file__).parents[3] / "shared")) / "bench"
 
@@ -71,20 +71,20 @@ def test_a_golden_without_a_line_needs_the_same_kind_of_weakness() -> None:
 
 
 def test_each_finding_on_a_clean_case_is_false() -> None:
-    assert judge([at(1), at(2)], Labels()) == ["false", "false"]
+    assert judge([at(1), at(2)], CaseLabels()) == ["false", "false"]
 
 
 def test_two_findings_of_one_golden_are_both_true() -> None:
-    assert judge([at(10), at(90), at(11)], Labels((golden(),))) == ["true", "false", "true"]
+    assert judge([at(10), at(90), at(11)], CaseLabels((golden(),))) == ["true", "false", "true"]
 
 
 def test_a_disputed_golden_makes_its_finding_neither_true_nor_false() -> None:
-    assert judge([at(10)], Labels((golden(counted=False),))) == ["neutral"]
-    assert judge([at(10)], Labels((golden(counted=False), golden(12)))) == ["true"]
+    assert judge([at(10)], CaseLabels((golden(counted=False),))) == ["neutral"]
+    assert judge([at(10)], CaseLabels((golden(counted=False), golden(12)))) == ["true"]
 
 
 def test_where_one_kind_was_tested_nothing_is_known_of_others() -> None:
-    labels = Labels((golden(None, cwe=89),), tested_cwe=89)
+    labels = CaseLabels((golden(None, cwe=89),), tested_cwe=89)
 
     assert judge([at(1, cwe="CWE-89"), at(1, cwe="CWE-79"), at(1)], labels) == ["true", "neutral", "neutral"]
 
@@ -92,13 +92,13 @@ def test_where_one_kind_was_tested_nothing_is_known_of_others() -> None:
 def test_a_golden_that_cannot_be_checked_excuses_the_surest_finding_of_its_file() -> None:
     findings = [at(1, confidence=40), at(2, confidence=90), at(3, confidence=60, file="b.py")]
 
-    assert judge(findings, Labels((golden(None),))) == ["false", "neutral", "false"]
+    assert judge(findings, CaseLabels((golden(None),))) == ["false", "neutral", "false"]
 
 
 def test_a_golden_without_a_file_excuses_a_finding_anywhere() -> None:
     nowhere = Golden(None, (), None, counted=True)
 
-    assert judge([at(1), at(2)], Labels((nowhere,))) == ["neutral", "false"]
+    assert judge([at(1), at(2)], CaseLabels((nowhere,))) == ["neutral", "false"]
 
 
 @pytest.mark.skipif(not BENCH.is_dir(), reason="the labelled cases are not beside this repository")

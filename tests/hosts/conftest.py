@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.sources.git.repository import GitRepository
 from tests.git_repo import GitRepo, copy_repo
@@ -36,7 +36,7 @@ def pay_repo(pay_template: Path, tmp_path: Path) -> GitRepo:
 
 @pytest.fixture
 def github_case(pay_repo: GitRepo) -> Iterator[GithubCase]:
-    with AppGithub() as api, GithubClient(Access(api.token, api.url)) as client:
+    with AppGithub() as api, GithubClient(GithubAccess(api.token, api.url)) as client:
         yield GithubCase(pay_repo, api, client)
     api.check()
 

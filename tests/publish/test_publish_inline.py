@@ -11,7 +11,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.hosts.base import InlineComment
 from reviewbot.publish.inline import inline_comments, suggestion_block
 from reviewbot.publish.options import PublishRequest
-from reviewbot.publish.places import Shown, Span, api_path
+from reviewbot.publish.places import LineSpan, Shown, api_path
 from reviewbot.report.findings.agent import prompt_of
 from tests.make import MakeChange, MakeFinding
 from tests.publishing import OPTIONS, SIGNER, a_review, an_order, shown
@@ -36,17 +36,17 @@ def two_hunks(a_change: MakeChange, a_file: Callable[..., FileChange], a_hunk: C
 @pytest.mark.parametrize(
     ("lines", "span"),
     [
-        ((1, 3), Span(1, 3)),
-        ((2, 2), Span(2, 2)),
-        ((3, 11), Span(11, 11)),
-        ((9, 12), Span(12, 12)),
+        ((1, 3), LineSpan(1, 3)),
+        ((2, 2), LineSpan(2, 2)),
+        ((3, 11), LineSpan(11, 11)),
+        ((9, 12), LineSpan(12, 12)),
         ((1, 5), None),
         ((4, 4), None),
-        ((0, 1), Span(1, 1)),
+        ((0, 1), LineSpan(1, 1)),
     ],
 )
 def test_a_place_is_in_one_hunk_or_its_last_line_is(
-    lines: tuple[int, int], span: Span | None, two_hunks: ChangeSet
+    lines: tuple[int, int], span: LineSpan | None, two_hunks: ChangeSet
 ) -> None:
     assert Shown(two_hunks).span("src/app.py", *lines) == span
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.publish.marker import Signer
@@ -42,7 +42,7 @@ def open_pull(github_api: FakeGitHub, folder: GitRepo) -> Callable[..., Pull]:
 
 @pytest.fixture
 def client(github_api: FakeGitHub) -> Iterator[GithubClient]:
-    with GithubClient(Access(github_api.token, github_api.url)) as made:
+    with GithubClient(GithubAccess(github_api.token, github_api.url)) as made:
         yield made
 
 

@@ -13,7 +13,7 @@ import pytest
 from reviewbot import wiring
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import HostUnknownError
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.publish.intents import MemoryIntents
@@ -67,7 +67,7 @@ def time() -> OneClock:
 
 @pytest.fixture
 def office(github_api: FakeGitHub, time: OneClock) -> Iterator[HostSession]:
-    with GithubClient(Access(github_api.token, github_api.url), time) as client:
+    with GithubClient(GithubAccess(github_api.token, github_api.url), time) as client:
         yield HostSession(GithubHost(client), Signer.from_environment({}), MemoryIntents(time.monotonic), Waits(time))
 
 

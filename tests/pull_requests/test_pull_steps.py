@@ -14,7 +14,7 @@ import pytest
 from reviewbot import wiring
 from reviewbot.domain.contracts.pulls import PullPosted, PullRef, PullReview
 from reviewbot.domain.errors import ConfigError, ExitCode, HostAccessError, HostMissingError
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.pull_requests.fetch import fetch
@@ -237,5 +237,5 @@ def test_what_there_is_not_is_a_clear_error(office: HostSession, open_pull: Open
 
     with pytest.raises(HostMissingError):
         asyncio.run(fetch(office, "acme/shop", 7))
-    with GithubClient(Access("wrong", github_api.url)) as stranger, pytest.raises(HostAccessError):
+    with GithubClient(GithubAccess("wrong", github_api.url)) as stranger, pytest.raises(HostAccessError):
         asyncio.run(fetch(HostSession(GithubHost(stranger), office.signer), *NUMBER))

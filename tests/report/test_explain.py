@@ -26,7 +26,7 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.errors import InputError
 from reviewbot.memory.fingerprints import of_review
-from reviewbot.report.explain import Account, ExplainedRun, explain, place_named
+from reviewbot.report.explain import ExplainedRun, Explanation, explain, place_named
 from reviewbot.report.terminal.explanation import render_explanation
 
 PATH, TASK = "app/db.py", "security:app/db.py#1"
@@ -51,12 +51,12 @@ def a_result(task_id: str = TASK, **fields: Any) -> WorkerResult:
     return WorkerResult(task_id=task_id, **fields)
 
 
-def only(accounts: list[Account]) -> Account:
+def only(accounts: list[Explanation]) -> Explanation:
     [account] = accounts
     return account
 
 
-def text_of(accounts: list[Account]) -> str:
+def text_of(accounts: list[Explanation]) -> str:
     return "\n".join(row for account in accounts for row in (account.heading, *account.rows))
 
 
@@ -246,7 +246,7 @@ def test_a_finding_is_named_by_the_first_digits_of_its_fingerprint(
 
 
 def test_the_page_wraps_cuts_and_shows_what_it_does_not_obey() -> None:
-    accounts = [Account("a\x1b[31m.py:1 shown", ("word " * 40,))] * 60
+    accounts = [Explanation("a\x1b[31m.py:1 shown", ("word " * 40,))] * 60
 
     page = render_explanation(accounts, width=60, colour=False)
 

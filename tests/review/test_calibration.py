@@ -14,8 +14,8 @@ from reviewbot.review.calibration import (
     HIGHEST,
     MAX_UNCOUNTED,
     MIN_COUNTS,
-    Band,
     Calibration,
+    RuleBand,
     RuleRow,
     packaged_calibration,
     read_calibration,
@@ -107,7 +107,9 @@ def test_a_table_is_read() -> None:
 
 def test_an_estimate_is_moved_by_what_was_counted_of_rules_like_it() -> None:
     rows = {("t", "few"): row(4, 0, rule="few")}
-    table = Calibration("", rows, {band.low: band for band in (Band(40, 2, 8), Band(60, 30, 0), Band(80, 30, 0))})
+    table = Calibration(
+        "", rows, {band.low: band for band in (RuleBand(40, 2, 8), RuleBand(60, 30, 0), RuleBand(80, 30, 0))}
+    )
 
     assert table.confidence("t", "few", 45) == 37
     assert table.confidence("t", "other", 65) == 86
@@ -118,14 +120,14 @@ def test_an_estimate_is_moved_by_what_was_counted_of_rules_like_it() -> None:
 
 
 def test_no_other_rule_makes_an_estimate_surer_than_counts_would() -> None:
-    assert Band(90, 1_000, 0).adjust(94) == 94
-    assert Band(90, 0, 10).adjust(94) == 51
+    assert RuleBand(90, 1_000, 0).adjust(94) == 94
+    assert RuleBand(90, 0, 10).adjust(94) == 51
 
 
 def test_bands_are_read() -> None:
     table = read_calibration(f"{HEAD}band = [{{ low = 80, true = 3, false = 1 }}]\n")
 
-    assert table.bands == {80: Band(80, 3, 1)}
+    assert table.bands == {80: RuleBand(80, 3, 1)}
 
 
 def test_a_table_may_be_empty() -> None:

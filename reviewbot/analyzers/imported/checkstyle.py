@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from xml.parsers import expat
 
-from reviewbot.analyzers.imported.results import MAX_RESULTS, Omission, Result, ToolRun, collect_run, to_level
+from reviewbot.analyzers.imported.results import MAX_RESULTS, Omission, ProgramRun, Result, collect_run, to_level
 from reviewbot.domain.errors import InputError
 
 _TOOL = "checkstyle"
@@ -17,7 +17,7 @@ _Row = tuple[str, dict[str, str]]
 """The name of a file, and the attributes of an error in it."""
 
 
-def read_checkstyle(name: str, data: bytes) -> list[ToolRun]:
+def read_checkstyle(name: str, data: bytes) -> list[ProgramRun]:
     """The runs of a document, one for each program that its sources name ("ShellCheck.SC2086"). Raises InputError."""
     rows: dict[str, list[_Row]] = defaultdict(list)
     roots: list[str] = []
@@ -45,7 +45,7 @@ def read_checkstyle(name: str, data: bytes) -> list[ToolRun]:
         raise InputError(f"{name!r} is no XML that can be read: {error}") from None
     if roots != [_TOOL]:
         raise InputError(f"{name!r} is XML of another format; of XML only checkstyle's is read")
-    return [collect_run(tool, given, _result) for tool, given in sorted(rows.items())] or [ToolRun(_TOOL, ())]
+    return [collect_run(tool, given, _result) for tool, given in sorted(rows.items())] or [ProgramRun(_TOOL, ())]
 
 
 def _split(source: str) -> tuple[str, str]:

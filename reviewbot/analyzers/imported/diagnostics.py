@@ -11,24 +11,24 @@ from itertools import groupby
 from typing import Any
 
 from reviewbot.analyzers.imported.descriptors import a_dict, a_list, a_number, a_text
-from reviewbot.analyzers.imported.results import Omission, Result, ToolRun, collect_run, to_level
+from reviewbot.analyzers.imported.results import Omission, ProgramRun, Result, collect_run, to_level
 
 _UNNAMED = "rdjson"
 
 
-def read_rdjson(log: dict[str, Any]) -> list[ToolRun]:
+def read_rdjson(log: dict[str, Any]) -> list[ProgramRun]:
     """The runs of one rdjson document, one for each source that its diagnostics name."""
     return read_diagnostics(a_list(log.get("diagnostics")), _source(log), log.get("severity"))
 
 
-def read_diagnostics(given: Iterable[object], source: str = "", severity: object = None) -> list[ToolRun]:
+def read_diagnostics(given: Iterable[object], source: str = "", severity: object = None) -> list[ProgramRun]:
     """The runs of diagnostics; `source` and `severity` count where a diagnostic has none."""
     named = sorted(((_source(each) or source or _UNNAMED, each) for each in map(a_dict, given)), key=lambda row: row[0])
     read = partial(_result, severity=a_text(severity))
     runs = [
         collect_run(tool, (each for _, each in rows), read) for tool, rows in groupby(named, key=lambda row: row[0])
     ]
-    return runs or [ToolRun(source or _UNNAMED, ())]
+    return runs or [ProgramRun(source or _UNNAMED, ())]
 
 
 def _source(of: dict[str, Any]) -> str:

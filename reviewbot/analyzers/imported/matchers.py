@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import re2
 
 from reviewbot.analyzers.imported.descriptors import a_dict, a_list, a_number, a_text
-from reviewbot.analyzers.imported.results import Omission, Result, ToolRun, collect_run, to_level
+from reviewbot.analyzers.imported.results import Omission, ProgramRun, Result, collect_run, to_level
 from reviewbot.domain.errors import InputError
 
 MAX_MATCHERS = 50
@@ -56,7 +56,7 @@ def read_matchers(name: str, given: object) -> list[Matcher]:
     return [_matcher(name, a_dict(each)) for each in a_list(given)[:MAX_MATCHERS]]
 
 
-def read_plain_log(name: str, text: str, matchers: Sequence[Matcher]) -> list[ToolRun]:
+def read_plain_log(name: str, text: str, matchers: Sequence[Matcher]) -> list[ProgramRun]:
     """The runs that stand in a log: one for each matcher that finds a problem, and one for workflow commands.
 
     Raises InputError where it has too many lines.

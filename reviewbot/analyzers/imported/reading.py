@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from reviewbot.analyzers.imported.checkstyle import read_checkstyle
 from reviewbot.analyzers.imported.diagnostics import read_diagnostics, read_rdjson
 from reviewbot.analyzers.imported.matchers import MAX_MATCHERS, Matcher, read_matchers, read_plain_log
-from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RUNS, ToolRun
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_RUNS, ProgramRun
 from reviewbot.analyzers.imported.sarif import HOW, read_log
 from reviewbot.domain.errors import InputError
 
@@ -16,7 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_results(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ToolRun]]:
+def read_results(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ProgramRun]]:
     """The runs of all files, each with the name of its file.
 
     A file of problem matchers has no results: it reads the plain logs among the others.
@@ -31,7 +31,7 @@ def read_results(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ToolRun]
             matchers += read_matchers(name, value["problemMatcher"])
     if len(matchers) > MAX_MATCHERS:
         raise InputError(f"there are more than {MAX_MATCHERS} problem matchers; give those that the logs need")
-    found: list[tuple[str, ToolRun]] = []
+    found: list[tuple[str, ProgramRun]] = []
     for name, value in parsed:
         runs = _runs(name, value, matchers)
         if len(runs) > MAX_RUNS:
@@ -68,7 +68,7 @@ def _parse_lines(name: str, data: bytes) -> object:
         raise InputError(f"{name!r} is no JSON; {HOW}") from None
 
 
-def _runs(name: str, value: object, matchers: Sequence[Matcher]) -> list[ToolRun]:
+def _runs(name: str, value: object, matchers: Sequence[Matcher]) -> list[ProgramRun]:
     if isinstance(value, bytes):
         return read_checkstyle(name, value)
     if isinstance(value, str):

@@ -47,7 +47,7 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ToolRun:
+class ProgramRun:
     """One run of one program, and how many of its results are not reported, by reason."""
 
     tool: str
@@ -64,7 +64,7 @@ def to_level(severity: str) -> str:
 
 def collect_run(
     tool: str, given: Iterable[Any], read: Callable[[Any], Result | Omission], most: int = MAX_RESULTS
-) -> ToolRun:
+) -> ProgramRun:
     """The run of a program: each of the given values read, those behind the first `most` counted."""
     results: list[Result] = []
     omitted: Counter[Omission] = Counter()
@@ -74,4 +74,4 @@ def collect_run(
             results.append(found)
         else:
             omitted[found] += 1
-    return ToolRun(tool, tuple(results), omitted)
+    return ProgramRun(tool, tuple(results), omitted)

@@ -26,8 +26,8 @@ from reviewbot.analyzers.imported.results import (
     MAX_RESULTS,
     MAX_RUNS,
     Omission,
+    ProgramRun,
     Result,
-    ToolRun,
     collect_run,
 )
 from reviewbot.domain.errors import InputError
@@ -46,14 +46,14 @@ _READ, _ARGUMENT = 4_000, 400
 HOW = "give results as SARIF 2.1.0, rdjson, checkstyle, or a log together with its problem matcher"
 
 
-def read_log(name: str, log: dict[str, Any]) -> list[ToolRun]:
+def read_log(name: str, log: dict[str, Any]) -> list[ProgramRun]:
     """The runs of a log. Raises InputError in one line that names the file and says what to do."""
     if not isinstance(log.get("runs"), list):
         raise InputError(f"{name!r} is no SARIF, for it has no runs; {HOW}")
     version = a_text(log.get("version"))
     if version and not version.startswith("2."):
         raise InputError(f"{name!r} is SARIF {version[:20]!r}; {HOW}")
-    runs: list[ToolRun] = []
+    runs: list[ProgramRun] = []
     room = MAX_LOG_RESULTS
     for run in log["runs"][: MAX_RUNS + 1]:
         runs.append(_run(a_dict(run), min(room, MAX_RESULTS)))
@@ -61,7 +61,7 @@ def read_log(name: str, log: dict[str, Any]) -> list[ToolRun]:
     return runs
 
 
-def _run(run: dict[str, Any], most: int) -> ToolRun:
+def _run(run: dict[str, Any], most: int) -> ProgramRun:
     tool = a_dict(run.get("tool"))
     name = a_text(a_dict(tool.get("driver")).get("name")).strip() or "unnamed"
     descriptors = Descriptors(tool)

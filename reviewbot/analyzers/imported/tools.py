@@ -11,7 +11,7 @@ from reviewbot.analyzers.core.reports import gap, message_of, quote_of, scan
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.imported.descriptors import match_paths
 from reviewbot.analyzers.imported.kinds import WORKERS, Kinds, ResultKind, slug
-from reviewbot.analyzers.imported.results import Result, ToolRun
+from reviewbot.analyzers.imported.results import ProgramRun, Result
 from reviewbot.domain.contracts import Candidate, Severity
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import stoppable
@@ -124,7 +124,7 @@ def imported_tools(
     return tools, notes
 
 
-def _read(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ToolRun]]:
+def _read(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ProgramRun]]:
     if not files:
         return []
     # The parsers of all formats, and the library of expressions, are loaded where there is a file to read.
@@ -133,7 +133,7 @@ def _read(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, ToolRun]]:
     return read_results(files)
 
 
-def _imported(run: ToolRun, result: Result, path: str, kinds: Kinds) -> ImportedFinding:
+def _imported(run: ProgramRun, result: Result, path: str, kinds: Kinds) -> ImportedFinding:
     return ImportedFinding(
         path=path,
         line=result.line,
@@ -152,7 +152,7 @@ def _severity(result: Result) -> Severity:
     return "warning" if result.level in {"error", "warning"} else "info"
 
 
-def _note(name: str, run: ToolRun, here: int) -> str:
+def _note(name: str, run: ProgramRun, here: int) -> str:
     elsewhere = {"about other files": len(run.results) - here}
     left = [f"{number} {reason}" for reason, number in (*elsewhere.items(), *sorted(run.omitted.items())) if number]
     rest = f"; not read: {', '.join(left)}" if left else ""
@@ -160,7 +160,7 @@ def _note(name: str, run: ToolRun, here: int) -> str:
     return message_of(f"{_who(name, run)}: {here} of its results are about files of this change{rest}{failed}")
 
 
-def _who(name: str, run: ToolRun) -> str:
+def _who(name: str, run: ProgramRun) -> str:
     return f"{run.tool[:80]} ({name})"
 
 

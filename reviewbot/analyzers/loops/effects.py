@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.loops.kinds import kind_of
 from reviewbot.analyzers.loops.name_chains import Chain, chain_of, qualify
-from reviewbot.analyzers.loops.places import Loop, Scope
+from reviewbot.analyzers.loops.places import Loop, LoopScope
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in
@@ -55,7 +55,7 @@ class Opened(NamedTuple):
     """It is read, and written nowhere in the loop."""
 
 
-def request(call: ast.Call, scope: Scope) -> str:
+def request(call: ast.Call, scope: LoopScope) -> str:
     """The name of a call that sends a request over HTTP and takes its answer; empty for any other."""
     if qualify(call.func, scope.imports) in REQUESTS:
         return dotted_name(call.func)
@@ -64,12 +64,12 @@ def request(call: ast.Call, scope: Scope) -> str:
     return chain_of(call.func).text if kind_of(scope, call.func.value) in {"http", "http-async"} else ""
 
 
-def program(call: ast.Call, scope: Scope) -> str:
+def program(call: ast.Call, scope: LoopScope) -> str:
     """The name of a call that starts a program; empty for any other."""
     return dotted_name(call.func) if qualify(call.func, scope.imports) in PROGRAMS else ""
 
 
-def opened_file(call: ast.Call, scope: Scope, loop: Loop) -> Opened | None:
+def opened_file(call: ast.Call, scope: LoopScope, loop: Loop) -> Opened | None:
     """A file that a call opens or reads, if it is the same in each turn."""
     name = dotted_name(call.func)
     is_open = (name == "open" and not scope.bindings_of("open")) or qualify(call.func, scope.imports) in {
@@ -91,7 +91,7 @@ def opened_file(call: ast.Call, scope: Scope, loop: Loop) -> Opened | None:
     return Opened(f"{call.func.attr}()", sure=True) if known and loop.same_in_each_turn(part) else None
 
 
-def parse_call(call: ast.Call, scope: Scope, loop: Loop) -> str:
+def parse_call(call: ast.Call, scope: LoopScope, loop: Loop) -> str:
     """The name of a call that parses one and the same text in each turn; empty for any other."""
     name = qualify(call.func, scope.imports)
     if name not in _PARSERS or not call.args or isinstance(call.args[0], ast.Constant):
@@ -160,7 +160,7 @@ def _is_model(call: ast.Call) -> bool:
     return first[:1].isupper() and not first.isupper()
 
 
-def _statement(call: ast.Call, chain: Chain, scope: Scope, loop: Loop) -> DatabaseQuery | None:
+def _statement(call: ast.Call, chain: Chain, scope: LoopScope, loop: Loop) -> DatabaseQuery | None:
     """A statement that is handed to a cursor or a connection."""
     receiver = call.func.value if isinstance(call.func, ast.Attribute) else None
     known = kind_of(scope, receiver) in {"cursor", "database"}
@@ -174,7 +174,7 @@ def _statement(call: ast.Call, chain: Chain, scope: Scope, loop: Loop) -> Databa
     return DatabaseQuery(chain.text, sure=text == "fixed" and chain.root not in loop.bound)
 
 
-def _text_of(node: ast.expr, scope: Scope, loop: Loop) -> _Text:
+def _text_of(node: ast.expr, scope: LoopScope, loop: Loop) -> _Text:
     """fixed: a statement about data that is the same in each turn, but for its values. built: its text may differ."""
     if isinstance(node, ast.Constant):
         said = isinstance(node.value, str) and _DATA_STATEMENT.match(node.value)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from reviewbot.analyzers.loops.name_chains import chain_of, qualify
-from reviewbot.analyzers.loops.places import Binding, Scope
+from reviewbot.analyzers.loops.places import Binding, LoopScope
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import packaged_table, words_in
 
@@ -38,7 +38,7 @@ _MAX_DEPTH = 4
 """Assignments that are followed from one name to the next."""
 
 
-def kind_of(scope: Scope, node: ast.AST | None, depth: int = 0) -> Kind:
+def kind_of(scope: LoopScope, node: ast.AST | None, depth: int = 0) -> Kind:
     """What a value is: what all bindings of its name agree on, or what the expression itself tells."""
     if isinstance(node, ast.Await):
         node = node.value
@@ -63,7 +63,7 @@ def literal_length(node: ast.expr | None) -> int | None:
     return None
 
 
-def _bound(scope: Scope, binding: Binding, depth: int) -> Kind:
+def _bound(scope: LoopScope, binding: Binding, depth: int) -> Kind:
     if binding.value is not None:
         return kind_of(scope, binding.value, depth + 1)
     annotation = binding.annotation
@@ -83,7 +83,7 @@ def _says_nothing(node: ast.expr | None, name: str) -> bool:
     )
 
 
-def _made(scope: Scope, node: ast.AST | None, depth: int) -> Kind:
+def _made(scope: LoopScope, node: ast.AST | None, depth: int) -> Kind:
     """What an expression makes that is no name."""
     if isinstance(node, ast.List | ast.ListComp):
         return "list"
@@ -98,7 +98,7 @@ def _made(scope: Scope, node: ast.AST | None, depth: int) -> Kind:
     return _called(scope, node) if isinstance(node, ast.Call) else ""
 
 
-def _called(scope: Scope, node: ast.Call) -> Kind:
+def _called(scope: LoopScope, node: ast.Call) -> Kind:
     name = qualify(node.func, scope.imports) or dotted_name(node.func)
     if name in _MAKERS:
         return _MAKERS[name]

@@ -36,11 +36,11 @@ class Binding(NamedTuple):
 
 
 @dataclass
-class Scope:
+class LoopScope:
     """A module, a class or a function."""
 
     node: ast.AST
-    parent: Scope | None = None
+    parent: LoopScope | None = None
     imports: dict[str, str] = field(default_factory=dict)
     """Those of the whole piece of code; one mapping for all its scopes."""
     bindings: dict[str, list[Binding]] = field(default_factory=lambda: defaultdict(list))
@@ -52,9 +52,9 @@ class Scope:
         """Whether its code runs on an event loop."""
         return isinstance(self.node, ast.AsyncFunctionDef)
 
-    def holder(self, name: str) -> Scope | None:
+    def holder(self, name: str) -> LoopScope | None:
         """The innermost scope that binds a name."""
-        scope: Scope | None = self
+        scope: LoopScope | None = self
         while scope is not None and name not in scope.bindings:
             scope = scope.parent
         return scope
@@ -64,9 +64,9 @@ class Scope:
         holder = self.holder(name)
         return [] if holder is None else holder.bindings[name]
 
-    def self_holder(self) -> Scope:
+    def self_holder(self) -> LoopScope:
         """The scope that holds what a method puts on `self`: its class, or itself outside of any."""
-        around: Scope | None = self
+        around: LoopScope | None = self
         while around is not None and not isinstance(around.node, ast.ClassDef):
             around = around.parent
         return around or self
@@ -79,7 +79,7 @@ class Loop:
     node: LoopNode
     row: int
     turn: tuple[ast.AST, ...]
-    scope: Scope
+    scope: LoopScope
     budget: Budget
 
     @property

@@ -8,7 +8,7 @@ from typing import Literal
 
 from reviewbot.analyzers.loops.kinds import kind_of, literal_length
 from reviewbot.analyzers.loops.name_chains import chain_of, words
-from reviewbot.analyzers.loops.places import Loop, Scope
+from reviewbot.analyzers.loops.places import Loop, LoopScope
 from reviewbot.context.python_text import dotted_name
 from reviewbot.tables import words_in
 
@@ -42,7 +42,7 @@ def size_of(loop: Loop) -> Size:
     return "unknown" if size == "data" and said & _OF_CODE else size
 
 
-def size_of_value(node: ast.expr, scope: Scope) -> Size:
+def size_of_value(node: ast.expr, scope: LoopScope) -> Size:
     """How much there is in something that can be gone over."""
     return _size(unwrap(node), scope)
 
@@ -68,7 +68,7 @@ def repeats(loops: Sequence[Loop]) -> Loop | None:
     return None
 
 
-def is_long(scope: Scope, node: ast.expr) -> bool:
+def is_long(scope: LoopScope, node: ast.expr) -> bool:
     """Whether a list is made from data, or gets an element in each turn of a loop over data."""
     if isinstance(node, ast.ListComp):
         return any(size_of_value(part.iter, scope) == "data" for part in node.generators)
@@ -85,7 +85,7 @@ def is_long(scope: Scope, node: ast.expr) -> bool:
     return any(isinstance(value, ast.ListComp | ast.Call) and is_long(scope, value) for value in values)
 
 
-def is_growing(scope: Scope, node: ast.expr) -> bool:
+def is_growing(scope: LoopScope, node: ast.expr) -> bool:
     """Whether a name gets one more element in each turn of a loop that goes far."""
     name = dotted_name(node)
     holder = scope.holder(name)
@@ -113,7 +113,7 @@ def unwrap(node: ast.expr) -> ast.expr:
     return node
 
 
-def _size(node: ast.expr, scope: Scope) -> Size:
+def _size(node: ast.expr, scope: LoopScope) -> Size:
     """How much there is to go over."""
     length = literal_length(node)
     if length is not None:
@@ -129,7 +129,7 @@ def _size(node: ast.expr, scope: Scope) -> Size:
     return "data"
 
 
-def _named_size(node: ast.Name | ast.Attribute, scope: Scope) -> Size:
+def _named_size(node: ast.Name | ast.Attribute, scope: LoopScope) -> Size:
     name = dotted_name(node)
     if words(name) & _TRIES:
         return "batch"
@@ -142,12 +142,12 @@ def _named_size(node: ast.Name | ast.Attribute, scope: Scope) -> Size:
     return "unknown" if last.isupper() or words(last) & _OF_CODE else "data"
 
 
-def _is_filled(scope: Scope, name: str) -> bool:
+def _is_filled(scope: LoopScope, name: str) -> bool:
     holder = scope.holder(name)
     return holder is not None and name in holder.growths
 
 
-def _called_size(node: ast.Call, scope: Scope) -> Size:
+def _called_size(node: ast.Call, scope: LoopScope) -> Size:
     chain = chain_of(node.func)
     if chain.last in _ENDLESS:
         return "open"
@@ -158,7 +158,7 @@ def _called_size(node: ast.Call, scope: Scope) -> Size:
     return _range_size(node.args, scope)
 
 
-def _range_size(arguments: Sequence[ast.expr], scope: Scope) -> Size:
+def _range_size(arguments: Sequence[ast.expr], scope: LoopScope) -> Size:
     """A range: with a step it goes on by batches; over a length it goes over data."""
     if len(arguments) == _RANGE_WITH_STEP and not isinstance(arguments[2], ast.UnaryOp):
         return "batch"

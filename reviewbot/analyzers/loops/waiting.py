@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.loops.effects import PROGRAMS, REQUESTS, query, request
 from reviewbot.analyzers.loops.kinds import kind_of
 from reviewbot.analyzers.loops.name_chains import chain_of, qualify, words
-from reviewbot.analyzers.loops.places import Loop, Scope, finding_in_loop
+from reviewbot.analyzers.loops.places import Loop, LoopScope, finding_in_loop
 from reviewbot.analyzers.loops.sizes import grows, repeats
 from reviewbot.analyzers.loops.walk import Site
 from reviewbot.analyzers.python.views import FlowStep, Found
@@ -124,14 +124,14 @@ def quiet_sockets(sites: Iterable[Site]) -> frozenset[str]:
     return frozenset(dotted_name(func.value) for func in methods if func.attr == "setblocking")
 
 
-def _is_session(call: ast.Call, scope: Scope) -> bool:
+def _is_session(call: ast.Call, scope: LoopScope) -> bool:
     """A request through a session; ruff's own rule reports requests without one."""
     if not request(call, scope) or not isinstance(call.func, ast.Attribute):
         return False
     return kind_of(scope, call.func.value) == "http"
 
 
-def _is_driver(call: ast.Call, scope: Scope, timed: frozenset[str]) -> bool:
+def _is_driver(call: ast.Call, scope: LoopScope, timed: frozenset[str]) -> bool:
     if kind_of(scope, call) == "database":
         return True
     if not isinstance(call.func, ast.Attribute):
@@ -143,14 +143,14 @@ def _is_driver(call: ast.Call, scope: Scope, timed: frozenset[str]) -> bool:
     return kind == "database" and call.func.attr in _ASKING
 
 
-def _name_of(function: ast.FunctionDef | ast.AsyncFunctionDef, around: Scope) -> str:
+def _name_of(function: ast.FunctionDef | ast.AsyncFunctionDef, around: LoopScope) -> str:
     """The name by which a function is called from a coroutine beside it."""
     if isinstance(around.node, ast.ClassDef):
         return f"{around.node.name}.{function.name}"
     return function.name if isinstance(around.node, ast.Module) else f"<local>.{function.name}"
 
 
-def _called(call: ast.Call, scope: Scope) -> str:
+def _called(call: ast.Call, scope: LoopScope) -> str:
     """The name of a function or method of the same file that a call may mean; empty for any other."""
     name = dotted_name(call.func)
     if name.startswith("self.") and name.count(".") == 1:

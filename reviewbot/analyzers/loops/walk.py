@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from reviewbot.analyzers.loops.name_chains import modules
-from reviewbot.analyzers.loops.places import Binding, Function, Loop, Scope
+from reviewbot.analyzers.loops.places import Binding, Function, Loop, LoopScope
 from reviewbot.analyzers.python.views import Budget, below, parts
 from reviewbot.context.python_text import dotted_name
 
@@ -18,7 +18,7 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 class LoopContext(NamedTuple):
     """What stands around a node."""
 
-    scope: Scope
+    scope: LoopScope
     loops: tuple[Loop, ...] = ()
     """Of the same function, the outermost first."""
     rare: bool = False
@@ -36,7 +36,7 @@ class Site(NamedTuple):
 def walk(tree: ast.Module, budget: Budget, *, whole: bool = True) -> list[Site]:
     """Every node of a tree with its place, in the order of the text. `whole`: the tree is no hunk of a file."""
     imports: dict[str, str] = {}
-    module = Scope(tree, imports=imports)
+    module = LoopScope(tree, imports=imports)
     sites: list[Site] = []
     stack = [Site(tree, None, LoopContext(module))]
     while stack:
@@ -78,7 +78,7 @@ class _Parts:
 
     def _definition(self, node: Function | ast.ClassDef) -> Iterator[tuple[ast.AST, LoopContext]]:
         """A body runs when it is called, and only a class body runs where it stands."""
-        scope = Scope(node, self._place.scope, self._place.scope.imports)
+        scope = LoopScope(node, self._place.scope, self._place.scope.imports)
         inner = self._place._replace(scope=scope) if isinstance(node, ast.ClassDef) else LoopContext(scope)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         kept = {id(part) for part in body}
@@ -169,7 +169,7 @@ def _note(site: Site, imports: dict[str, str]) -> None:
         _grow(scope, dotted_name(node.target), site)
 
 
-def _bind(scope: Scope, target: ast.expr, binding: Binding) -> None:
+def _bind(scope: LoopScope, target: ast.expr, binding: Binding) -> None:
     name = dotted_name(target)
     if name:
         holder = scope.self_holder() if name.startswith("self.") else scope
@@ -180,6 +180,6 @@ def _bind(scope: Scope, target: ast.expr, binding: Binding) -> None:
             scope.bindings[part.id].append(Binding())
 
 
-def _grow(scope: Scope, name: str, site: Site) -> None:
+def _grow(scope: LoopScope, name: str, site: Site) -> None:
     if name:
         (scope.holder(name) or scope).growths[name].append(site.place.loops)

@@ -14,7 +14,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from reviewbot.analyzers.python.assignments import IMPORTS, imports_of
-from reviewbot.analyzers.python.lines import Scan, Statement, scan
+from reviewbot.analyzers.python.lines import Scan, StatementStart, scan
 from reviewbot.analyzers.python.newer_syntax import older
 from reviewbot.analyzers.python.views import tree_of
 from reviewbot.context.python_text import is_parsable
@@ -157,7 +157,7 @@ _FIRST_HALF = {"else": ("if 1",), "elif": ("if 1",), "except": ("try",), "finall
 """What must stand before a hunk whose first statement is the second half of something."""
 
 
-def _dedented_statements(found: Scan, *, begun: bool) -> list[Statement]:
+def _dedented_statements(found: Scan, *, begun: bool) -> list[StatementStart]:
     """The statements that need an opener in front, outermost first, and at the end the first statement of all.
 
     Those are the ones that fall back to an indentation below all before them. Where the first statement begins before
@@ -167,17 +167,17 @@ def _dedented_statements(found: Scan, *, begun: bool) -> list[Statement]:
         return []
     first, *others = found.statements
     if begun:
-        first = Statement(_indent_of_begun(found, others), first.word)
+        first = StatementStart(_indent_of_begun(found, others), first.word)
     levels = [first]
     for statement in others:
         if statement.indent < levels[-1].indent:
             levels.append(statement)
     if levels[-1].indent > 0:
-        levels.append(Statement(0, ""))
+        levels.append(StatementStart(0, ""))
     return levels[::-1]
 
 
-def _indent_of_begun(found: Scan, others: list[Statement]) -> int:
+def _indent_of_begun(found: Scan, others: list[StatementStart]) -> int:
     if not others:
         return 0
     following = others[0].indent
@@ -186,7 +186,7 @@ def _indent_of_begun(found: Scan, others: list[Statement]) -> int:
     return max((statement.indent for statement in others if statement.indent < following), default=0)
 
 
-def _openers(levels: list[Statement], found: Scan) -> list[_Piece]:
+def _openers(levels: list[StatementStart], found: Scan) -> list[_Piece]:
     made: list[_Piece] = []
     for position, (indent, word) in enumerate(levels[:-1]):
         margin = found.pad * indent

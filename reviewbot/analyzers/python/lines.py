@@ -30,7 +30,7 @@ _PLAIN_CODING = re.compile(
 _DEFINITIONS = frozenset({"def", "class", "async"})
 
 
-class Statement(NamedTuple):
+class StatementStart(NamedTuple):
     """Where a statement begins: its indentation in characters and its first word ("@" for a decorator)."""
 
     indent: int
@@ -41,7 +41,7 @@ class Statement(NamedTuple):
 class Scan:
     """The result of `scan`."""
 
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[StatementStart] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
     """Closing brackets without an opening one, in order."""
     open: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Scan:
     @property
     def open_tries(self) -> list[int]:
         """The indentations of `try` blocks that have no handler yet, deepest first."""
-        stack: list[Statement] = []
+        stack: list[StatementStart] = []
         for statement in self.statements:
             while stack and stack[-1].indent > statement.indent:
                 stack.pop()
@@ -88,7 +88,7 @@ def scan(lines: Sequence[str], quote: str = "") -> Scan:
     """Scan lines from a place in code, or from inside a text in triple quotes (`quote`)."""
     found = Scan(quote=quote)
     if quote:
-        found.statements.append(Statement(0, ""))
+        found.statements.append(StatementStart(0, ""))
     if any(line.startswith("\t") for line in lines):
         found.pad = "\t"
     inside = bool(quote)
@@ -119,10 +119,10 @@ def logical_ends(lines: Sequence[str]) -> list[int]:
     return ends + [len(lines) - 1] * (len(lines) - begun)
 
 
-def _statement(line: str) -> Statement:
+def _statement(line: str) -> StatementStart:
     body = line.lstrip(" \t\f")
     word = _WORD.match(body)
-    return Statement(len(line) - len(body), word.group() if word else "")
+    return StatementStart(len(line) - len(body), word.group() if word else "")
 
 
 def _scan_line(found: Scan, line: str, *, inside: bool) -> None:
@@ -177,8 +177,8 @@ def _close_bracket(found: Scan, token: str) -> None:
 
 def _merge(found: Scan, token: str) -> None:
     """Everything up to an unmatched bracket is the rest of one statement that began before the first line."""
-    last = found.statements[-1] if found.statements else Statement(0, "")
-    found.statements[:] = [Statement(last.indent, token)]
+    last = found.statements[-1] if found.statements else StatementStart(0, "")
+    found.statements[:] = [StatementStart(last.indent, token)]
     found.defines = False
 
 

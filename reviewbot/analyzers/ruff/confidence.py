@@ -11,7 +11,7 @@ from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.python.reader import Piece
 from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
 from reviewbot.analyzers.python.views import below
-from reviewbot.analyzers.ruff.run import Report
+from reviewbot.analyzers.ruff.run import RuffDiagnostic
 from reviewbot.context.python_text import Definition
 from reviewbot.domain.contracts import Severity
 
@@ -60,14 +60,14 @@ NEED_TREES = frozenset({"F811", "S608"})
 """Rules whose confidence depends on the syntax tree of the code."""
 
 
-class Surroundings:
+class ReportContext:
     """The code around the reports of one file: the lines that the diff shows, and trees where they were parsed."""
 
     def __init__(self, shown: ShownLines, pieces: Sequence[Piece] = ()) -> None:
         self.shown = shown
         self._pieces = pieces
 
-    def origin_of(self, found: Report) -> Made:
+    def origin_of(self, found: RuffDiagnostic) -> Made:
         """What the statement for a database is put together from that a report is about."""
         for rows, texts in self._statements:
             if found.first in rows and found.last in rows:
@@ -88,41 +88,41 @@ class Surroundings:
         return frozenset(node.lineno for node in nodes if node.decorator_list)
 
 
-def doubt_of(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def doubt_of(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     """The doubt about a report on this line of a file; 100 and no severity where there is none."""
     ask = _BY_RULE.get(found.code)
     return _NONE if ask is None else ask(found, line, around)
 
 
-def _of_weak_hash(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def _of_weak_hash(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     del found
     words = f"{_function(line, around.shown)} {line.text[:_MAX_LINE_CHARS]}".lower()
     return _NONE if _SECURITY.search(words) else _UNNAMED
 
 
-def _of_undefined_name(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def _of_undefined_name(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     del around
     return _QUOTED if _is_quoted(found.message, line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
-def _of_password(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def _of_password(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     del found, around
     return _NO_SECRET if _is_no_secret(line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
-def _of_second_definition(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def _of_second_definition(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     """A function that a decorator was given is known elsewhere: its name is free again."""
     del line
     first = _FROM_LINE.search(found.message)
     return _WRONG if first is not None and int(first[1]) in around.decorated else _NONE
 
 
-def _of_statement(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def _of_statement(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     del line
     return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.origin_of(found)]
 
 
-def _of_debugger(found: Report, line: ChangedLine, around: Surroundings) -> Doubt:
+def _of_debugger(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     del found
     return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, around.shown))) else _NONE
 
@@ -163,7 +163,7 @@ def _is_no_secret(text: str) -> bool:
     return said or value.startswith(_ADDRESS) or " " in value.strip()
 
 
-_BY_RULE: dict[str, Callable[[Report, ChangedLine, Surroundings], Doubt]] = {
+_BY_RULE: dict[str, Callable[[RuffDiagnostic, ChangedLine, ReportContext], Doubt]] = {
     "F811": _of_second_definition,
     "F821": _of_undefined_name,
     "S105": _of_password,

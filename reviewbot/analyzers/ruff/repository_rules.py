@@ -25,7 +25,7 @@ from reviewbot.analyzers.python.reader import PythonReader, digest
 from reviewbot.analyzers.ruff.config import RuffConfig, Version, find_config, find_pin, parse_config, version_of
 from reviewbot.analyzers.ruff.fixes import replacement_of
 from reviewbot.analyzers.ruff.rule_selection import SELECTOR, RuleSelection, prefixes, select
-from reviewbot.analyzers.ruff.run import Report, RuffAnswer, RuffRunner
+from reviewbot.analyzers.ruff.run import RuffAnswer, RuffDiagnostic, RuffRunner
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.results import NOT_RUN
@@ -48,7 +48,7 @@ _OTHERS_NEEDED = 3
 """With fewer other files nothing shows whether a rule is kept."""
 
 
-class Kept(NamedTuple):
+class SeenRules(NamedTuple):
     """What was seen of the rules of one kind of file."""
 
     broken: frozenset[str]
@@ -61,28 +61,30 @@ class KeptRules:
     """What the other files of a base side break, looked at once for each kind of file."""
 
     def __init__(self) -> None:
-        self._groups: SharedRuns[Kept] = SharedRuns(_GROUPS_HELD)
+        self._groups: SharedRuns[SeenRules] = SharedRuns(_GROUPS_HELD)
 
     async def find_broken(
         self, runner: RuffRunner, selection: RuleSelection, file: ChangedFile, snapshot: Snapshot
-    ) -> Kept:
+    ) -> SeenRules:
         """The rules that the old side of a file, or files like it, break. Raises ProgramError."""
         read = file.base is not None and len(file.base) <= _MAX_CHARS
         own = (await runner.find_unsuppressed([file.base or ""]))[0] if read else frozenset[str]()
         top = file.path.removeprefix(selection.folder).partition("/")[0]
         key = f"{selection.label}\0{top}\0{is_test(file.path)}"
         others = await self._groups.get(key, lambda: self._of_others(runner, selection, file.path, snapshot))
-        return Kept(own | others.broken, others.shown)
+        return SeenRules(own | others.broken, others.shown)
 
-    async def _of_others(self, runner: RuffRunner, selection: RuleSelection, path: str, snapshot: Snapshot) -> Kept:
+    async def _of_others(
+        self, runner: RuffRunner, selection: RuleSelection, path: str, snapshot: Snapshot
+    ) -> SeenRules:
         texts = await in_thread(lambda: _others(selection.folder, path, snapshot))
         if not texts:
-            return Kept(frozenset(), shown=False)
+            return SeenRules(frozenset(), shown=False)
         found = await runner.find_unsuppressed([*texts.values()])
         held = (codes & selection.codes_for(name) for name, codes in zip(texts, found, strict=True))
         broken = frozenset[str]().union(*held)
         # A repository that breaks so many does not enforce the rule, and breaks others elsewhere.
-        return Kept(selection.codes if len(broken) >= _LAX else broken, shown=len(texts) >= _OTHERS_NEEDED)
+        return SeenRules(selection.codes if len(broken) >= _LAX else broken, shown=len(texts) >= _OTHERS_NEEDED)
 
 
 def _others(folder: str, path: str, snapshot: Snapshot) -> dict[str, str]:
@@ -223,7 +225,7 @@ class RepositoryRules:
             raise ProgramError("bad_answer", message, duration_ms=finished.duration_ms) from None
 
     def _candidate(
-        self, path: str, found: Report, selection: RuleSelection, doubted: Collection[str], shown: ShownLines
+        self, path: str, found: RuffDiagnostic, selection: RuleSelection, doubted: Collection[str], shown: ShownLines
     ) -> Candidate | None:
         """A report on the first added line of it; None where the change added none."""
         numbers = (
@@ -257,5 +259,5 @@ class RepositoryRules:
         return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
 
 
-def _is_tellable(found: Report) -> bool:
+def _is_tellable(found: RuffDiagnostic) -> bool:
     return found.whole or bool(prefixes(found.code) & _LOCAL)

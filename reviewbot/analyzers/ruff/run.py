@@ -74,7 +74,7 @@ class Code(NamedTuple):
         return "\n".join(self.source.rows[self.row - 1 : end]).strip()
 
 
-class Report(NamedTuple):
+class RuffDiagnostic(NamedTuple):
     """One diagnostic, on lines `first` to `last` of the new side."""
 
     code: str
@@ -95,8 +95,8 @@ class Report(NamedTuple):
 class RuffAnswer:
     """Ruff's reports on one file, and how the file was read."""
 
-    reports: tuple[Report, ...]
-    syntax: Report | None
+    reports: tuple[RuffDiagnostic, ...]
+    syntax: RuffDiagnostic | None
     """The first place of the whole file that does not parse; its hunks have then been read on their own as well."""
     hunks: int
     """How many hunks were read on their own."""
@@ -133,7 +133,7 @@ def find_ruff() -> Path | None:
 class _Run(NamedTuple):
     """The reports of each source, the milliseconds that it took, and the rules of which only the first are there."""
 
-    reports: list[list[Report]]
+    reports: list[list[RuffDiagnostic]]
     duration_ms: int
     loud: tuple[str, ...] = ()
 
@@ -190,7 +190,7 @@ class RuffRunner:
         program = await self._programs.get("ruff", self._ask)
         suffix = _suffix(file)
         whole = await in_thread(lambda: whole_source(file))
-        reports: list[Report] = []
+        reports: list[RuffDiagnostic] = []
         syntax, spent = None, 0
         if whole is not None:
             (reports,), spent, loud = await self._batches.get(_Texts([whole], suffix))
@@ -273,16 +273,18 @@ def _suffix(file: ChangedFile) -> str:
     return ".pyi" if file.path.endswith(".pyi") else ".py"
 
 
-def _placed(items: Iterable[dict[str, Any]], named: Mapping[str, Source], known: frozenset[str]) -> list[list[Report]]:
+def _placed(
+    items: Iterable[dict[str, Any]], named: Mapping[str, Source], known: frozenset[str]
+) -> list[list[RuffDiagnostic]]:
     """The reports of each source in ruff's JSON, in the order of its lines."""
-    reports: dict[str, list[Report]] = {name: [] for name in named}
+    reports: dict[str, list[RuffDiagnostic]] = {name: [] for name in named}
     for item in stoppable(items):
         name = Path(item["filename"]).name
         reports[name] += _report(item, named[name], known)
     return [sorted(found, key=_by_line) for found in reports.values()]
 
 
-def _by_line(report: Report) -> tuple[int, str]:
+def _by_line(report: RuffDiagnostic) -> tuple[int, str]:
     return report.first, report.code
 
 
@@ -302,7 +304,7 @@ def _first_items(answer: bytes) -> list[dict[str, Any]]:
     return items
 
 
-def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list[Report]:
+def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list[RuffDiagnostic]:
     """One item of ruff's JSON on the lines that it lies on; none where it lies on added scaffolding."""
     code, message = item["code"], item["message"]
     first, last = item["location"]["row"], item["end_location"]["row"]
@@ -319,10 +321,10 @@ def _report(item: dict[str, Any], source: Source, known: frozenset[str]) -> list
         last -= 1
     lines = source.lines(first, last)
     if not lines:
-        return [Report(code, message, 0, 0, 0, source.whole)] if code == SYNTAX else []
+        return [RuffDiagnostic(code, message, 0, 0, 0, source.whole)] if code == SYNTAX else []
     # A lone CR further up ends a row of ruff's and no line: its rows are then other lines.
     edits = edits_of(item.get("fix")) if source.whole and lines[0] == first else ()
     columns = item["location"]["column"], item["end_location"]["column"]
     about = Code(source, first, columns[0], item["end_location"]["row"], columns[1])
     end = max(source.call_end(first), lines[-1])
-    return [Report(code, message, lines[0], lines[-1], end, source.whole, edits, about)]
+    return [RuffDiagnostic(code, message, lines[0], lines[-1], end, source.whole, edits, about)]

@@ -11,9 +11,9 @@ from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, qu
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.lines import odd_coding
 from reviewbot.analyzers.python.reader import old_tree
-from reviewbot.analyzers.ruff.confidence import NEED_TREES, Surroundings, doubt_of
+from reviewbot.analyzers.ruff.confidence import NEED_TREES, ReportContext, doubt_of
 from reviewbot.analyzers.ruff.fixes import replacement_of
-from reviewbot.analyzers.ruff.run import SYNTAX, Report, RuffAnswer, RuffRunner
+from reviewbot.analyzers.ruff.run import SYNTAX, RuffAnswer, RuffDiagnostic, RuffRunner
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.results import NOT_RUN
@@ -66,7 +66,7 @@ class RuffTool:
             return report(file.path, run, missed=gap(file.path, self.name, error.reason, str(error)))
         # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
         ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
-        around = Surroundings(shown, (await self._runner.parse_file(file)).pieces if ask else ())
+        around = ReportContext(shown, (await self._runner.parse_file(file)).pieces if ask else ())
         broken = self._broken(file, answer.syntax, shown) if answer.syntax is not None and self._broken_files else []
         found = await in_thread(lambda: cap_candidates([*self._candidates(file.path, answer, around), *broken]))
         run = ToolRun(
@@ -87,7 +87,7 @@ class RuffTool:
             return None
         return gap(file.path, self.name, "unreadable", f"it says that it is written in {coding}, and was read as UTF-8")
 
-    def _candidates(self, path: str, answer: RuffAnswer, around: Surroundings) -> Iterator[Candidate]:
+    def _candidates(self, path: str, answer: RuffAnswer, around: ReportContext) -> Iterator[Candidate]:
         seen: set[str] = set()
         for found in answer.reports:
             candidate = None if found.code in seen else self._candidate(path, found, around)
@@ -96,7 +96,7 @@ class RuffTool:
                 if self._rules[found.code].once:
                     seen.add(found.code)
 
-    def _candidate(self, path: str, found: Report, around: Surroundings) -> Candidate | None:
+    def _candidate(self, path: str, found: RuffDiagnostic, around: ReportContext) -> Candidate | None:
         """A report as a candidate on the first added line of it; None where this tool does not report it."""
         rule, shown = self._rules.get(found.code), around.shown
         if rule is None or not (found.whole or rule.fragments):
@@ -125,7 +125,7 @@ class RuffTool:
             brought=shown.first_added(range(found.first, found.last + 1)) is not None,
         )
 
-    def _broken(self, file: ChangedFile, found: Report, shown: ShownLines) -> list[Candidate]:
+    def _broken(self, file: ChangedFile, found: RuffDiagnostic, shown: ShownLines) -> list[Candidate]:
         """A file that the change broke. Other reasons not to parse (Python 2, a template) were there before it."""
         line = shown.get(found.first)
         if line is None or not line.added or old_tree(file) is None:
@@ -159,14 +159,14 @@ class RuffTool:
         return None
 
 
-def _anchor(found: Report, rule: Rule, shown: ShownLines) -> ChangedLine | None:
+def _anchor(found: RuffDiagnostic, rule: Rule, shown: ShownLines) -> ChangedLine | None:
     """The first added line of a report, or None: what stands on lines that the change left alone is not its fault."""
     last = found.call_end if rule.call else found.last
     numbers = range(found.first, last + 1) if last - found.first <= _MAX_REPORT_LINES else (found.first,)
     return shown.first_added(numbers)
 
 
-def _token(found: Report, rule: Rule) -> str:
+def _token(found: RuffDiagnostic, rule: Rule) -> str:
     """What the same flaw is known by on the other side of the file: of what runs a text, the whole statement."""
     if found.part is None:
         return ""

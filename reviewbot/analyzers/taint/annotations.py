@@ -9,7 +9,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.taint.flow import Flow
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.places import place
-from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.values import Function
 
 _MAX_PARTS = 40
@@ -58,7 +58,7 @@ class Annotations:
                     if isinstance(target, ast.Name):
                         self._aliases[target.id] = node.value
 
-    def of(self, function: Function, arg: ast.arg, scope: Scope) -> Declared:
+    def of(self, function: Function, arg: ast.arg, scope: ValueScope) -> Declared:
         """What is known of a parameter. Raises OutOfSteps."""
         options, notes = self._unfolded(arg.annotation)
         default = _default(function, arg)
@@ -107,10 +107,10 @@ class Annotations:
             return parts[:1]
         return parts
 
-    def _typed(self, options: list[ast.expr], scope: Scope, depth: int = 0) -> bool:
+    def _typed(self, options: list[ast.expr], scope: ValueScope, depth: int = 0) -> bool:
         return bool(options) and all(self._is_typed(option, scope, depth) for option in options)
 
-    def _is_typed(self, node: ast.expr, scope: Scope, depth: int) -> bool:
+    def _is_typed(self, node: ast.expr, scope: ValueScope, depth: int) -> bool:
         last = self._dotted(node, scope).rpartition(".")[2]
         if isinstance(node, ast.Subscript):
             if last not in self._words["routes.containers"] or depth >= _MAX_DEPTH:
@@ -133,7 +133,7 @@ class Annotations:
             found += [base for base in bases if base not in found]
         return found[1:]
 
-    def _fields(self, name: str, scope: Scope) -> tuple[str, ...]:
+    def _fields(self, name: str, scope: ValueScope) -> tuple[str, ...]:
         if not self._is_a(name, "routes.models"):
             return ()
         classes = [self._classes[one] for one in (name, *self._bases(name)) if one in self._classes]
@@ -145,7 +145,7 @@ class Annotations:
                 found.setdefault(node.target.id, harmless)
         return tuple(field for field, harmless in found.items() if harmless)
 
-    def _dotted(self, node: ast.expr, scope: Scope) -> str:
+    def _dotted(self, node: ast.expr, scope: ValueScope) -> str:
         if isinstance(node, ast.Subscript):
             node = node.value
         name, key = place(node)

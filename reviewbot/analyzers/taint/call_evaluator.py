@@ -10,7 +10,7 @@ from reviewbot.analyzers.taint.flow import Call, Flow, nothing
 from reviewbot.analyzers.taint.operations import PATH
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.results import Results
-from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.sinks import Sinks, names_of
 from reviewbot.analyzers.taint.summaries import Summaries
 from reviewbot.analyzers.taint.values import CLEAN, Value, join_values
@@ -37,7 +37,7 @@ class CallEvaluator:
         self._summaries = Summaries(flow)
         self._results = Results(flow)
 
-    def result(self, call: Call, scope: Scope) -> Value:
+    def result(self, call: Call, scope: ValueScope) -> Value:
         """What a call returns; its arguments are checked against the sinks. Raises OutOfSteps."""
         names = names_of(call.path, call.name if call.receiver is not None else "")
         sinks = self._knowledge.sinks_called(names)
@@ -66,7 +66,7 @@ class CallEvaluator:
             kept = Value(taints, path=value.path)
             self._flow.fields[owner, name] = kept if there is None else join_values([there, kept])
 
-    def _change(self, call: Call, scope: Scope) -> None:
+    def _change(self, call: Call, scope: ValueScope) -> None:
         """Fill or empty the container that a method belongs to."""
         if call.receiver is None or not isinstance(call.node.func, ast.Attribute):
             return

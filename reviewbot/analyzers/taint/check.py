@@ -21,8 +21,8 @@ from reviewbot.analyzers.taint.guards import Guards
 from reviewbot.analyzers.taint.index import in_order, index, route, worth_following
 from reviewbot.analyzers.taint.knowledge import Knowledge, packaged_knowledge
 from reviewbot.analyzers.taint.operations import PATH
-from reviewbot.analyzers.taint.scopes import Scope
-from reviewbot.analyzers.taint.statements import Statements
+from reviewbot.analyzers.taint.scopes import ValueScope
+from reviewbot.analyzers.taint.statements import StatementInterpreter
 from reviewbot.analyzers.taint.values import CLEAN, OBJECT, Function, Value, join_values
 from reviewbot.diff.paths import is_test
 
@@ -49,11 +49,11 @@ class Functions:
         self._annotations = Annotations(flow)
         self._times: Counter[int] = Counter()
 
-    def module(self, tree: ast.Module, scope: Scope) -> None:
+    def module(self, tree: ast.Module, scope: ValueScope) -> None:
         """Follow the statements of the module. Raises OutOfSteps."""
         self._parts(Here()).run(tree.body, scope)
 
-    def follow(self, number: int, outer: Scope) -> None:
+    def follow(self, number: int, outer: ValueScope) -> None:
         """Follow one function, and keep what it returns. Raises OutOfSteps."""
         if self._times[number] >= _MAX_TIMES:
             return
@@ -73,12 +73,12 @@ class Functions:
         self._parts(here).run(function.node.body, scope)
         self._flow.summaries[number] = _returned(here.returns)
 
-    def _parts(self, here: Here) -> Statements:
+    def _parts(self, here: Here) -> StatementInterpreter:
         calls, guards = CallEvaluator(self._flow), Guards(self._flow)
         expressions = Expressions(self._flow, here, calls, guards)
-        return Statements(self._flow, here, (expressions, calls, guards), self.follow)
+        return StatementInterpreter(self._flow, here, (expressions, calls, guards), self.follow)
 
-    def _parameter(self, function: Function, arg: ast.arg, pattern: str | None, scope: Scope) -> Value:
+    def _parameter(self, function: Function, arg: ast.arg, pattern: str | None, scope: ValueScope) -> Value:
         first = function.parameters[0]
         if function.owner and arg is first and arg.arg in ("self", "cls"):
             return Value(path=f"{function.owner}()")
@@ -151,17 +151,17 @@ def check(view: View, budget: Budget) -> Iterator[Found]:
             flow.methods.setdefault((function.owner, function.node.name), number)
     flow.frameworks = frozenset(found.packages)
     functions = Functions(flow)
-    scope = Scope(budget)
+    scope = ValueScope(budget)
     functions.module(view.tree, scope)
     scope.dead = False
     flow.bases = {name: [_dotted(base, scope) for base in bases] for name, bases in found.bases.items()}
     for number in in_order(found, wanted):
         functions.follow(number, scope)
-    functions.module(view.tree, Scope(budget))
+    functions.module(view.tree, ValueScope(budget))
     return flow.hits.findings()
 
 
-def _dotted(written: str, scope: Scope) -> str:
+def _dotted(written: str, scope: ValueScope) -> str:
     name, dot, rest = written.partition(".")
     there = scope.get(name)
     return f"{there.path}{dot}{rest}" if there is not None and there.path else written

@@ -21,7 +21,7 @@ from reviewbot.analyzers.taint.operations import (
     without,
 )
 from reviewbot.analyzers.taint.places import place, render_expression
-from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.targets import Members, Targets
 from reviewbot.analyzers.taint.values import (
     ALL,
@@ -94,7 +94,7 @@ class Expressions:
             ast.Yield: self._yield,
         }
 
-    def value(self, node: ast.expr, scope: Scope) -> Value:
+    def value(self, node: ast.expr, scope: ValueScope) -> Value:
         """Evaluate an expression. Raises OutOfSteps."""
         self._flow.budget.spend(_STEPS)
         if self._depth >= _MAX_DEPTH:
@@ -106,11 +106,11 @@ class Expressions:
         finally:
             self._depth -= 1
 
-    def values(self, nodes: Sequence[ast.expr], scope: Scope) -> list[Value]:
+    def values(self, nodes: Sequence[ast.expr], scope: ValueScope) -> list[Value]:
         """Evaluate some expressions."""
         return [self.value(node, scope) for node in nodes]
 
-    def _looked_through(self, node: ast.expr, scope: Scope) -> Value:
+    def _looked_through(self, node: ast.expr, scope: ValueScope) -> Value:
         held: list[Value] = []
         for inner in ast.walk(node):
             self._flow.budget.spend()
@@ -118,10 +118,10 @@ class Expressions:
                 held.append(value)
         return mix(held, BUILT)
 
-    def _constant(self, node: ast.Constant, _scope: Scope) -> Value:
+    def _constant(self, node: ast.Constant, _scope: ValueScope) -> Value:
         return Value(const=tracked_constant(node.value))
 
-    def _name(self, node: ast.Name, scope: Scope) -> Value:
+    def _name(self, node: ast.Name, scope: ValueScope) -> Value:
         value = scope.get(node.id)
         if value is None:
             return self._known(node, node.id) or nothing(node.id)
@@ -132,7 +132,7 @@ class Expressions:
         reach = self._flow.reach(path)
         return None if reach is None else source(reach, node, render_expression(node), path)
 
-    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+    def _attribute(self, node: ast.Attribute, scope: ValueScope) -> Value:
         name, key = place(node)
         if name and (there := scope.get(key)) is not None:
             return there
@@ -151,7 +151,7 @@ class Expressions:
         how = () if self._flow.knowledge.words["passes.methods"].issuperset({node.attr}) else (MEMBER,)
         return Value(base.taints, path=PATH if path == f"{PATH}.parent" else path).mark(*safe).became(*how)
 
-    def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+    def _subscript(self, node: ast.Subscript, scope: ValueScope) -> Value:
         name, key = place(node)
         if name and (there := scope.get(key)) is not None:
             return there
@@ -172,7 +172,7 @@ class Expressions:
         held = read_header(base, index, self._flow.knowledge)
         return Value(held.taints, path=path) if held.taints else nothing(path)
 
-    def _call(self, node: ast.Call, scope: Scope) -> Value:
+    def _call(self, node: ast.Call, scope: ValueScope) -> Value:
         receiver: Value | None = None
         function = -1
         if isinstance(node.func, ast.Attribute):
@@ -192,7 +192,7 @@ class Expressions:
         call = Call(node, name, path, receiver, args, keywords, function, render_expression(node.func))
         return self._calls.result(call, scope)
 
-    def _operation(self, node: ast.BinOp, scope: Scope) -> Value:
+    def _operation(self, node: ast.BinOp, scope: ValueScope) -> Value:
         """A chain of operations, which is followed from its left end without going deeper for each of them."""
         chain: list[ast.BinOp] = []
         left: ast.expr = node
@@ -205,7 +205,7 @@ class Expressions:
             value = combine(operation.op, value, self.value(operation.right, scope))
         return value
 
-    def _boolean(self, node: ast.BoolOp, scope: Scope) -> Value:
+    def _boolean(self, node: ast.BoolOp, scope: ValueScope) -> Value:
         inner = scope.fork()
         found: list[Value] = []
         for operand in node.values:
@@ -218,7 +218,7 @@ class Expressions:
         live = [value for value in found[:-1] if not value.known] + found[-1:]
         return join_values(live)
 
-    def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
+    def _unary(self, node: ast.UnaryOp, scope: ValueScope) -> Value:
         value = self.value(node.operand, scope)
         decided = truth_of(value.const)
         if isinstance(node.op, ast.Not):
@@ -227,7 +227,7 @@ class Expressions:
             return Value(const=-value.const)
         return plain(value)
 
-    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+    def _compare(self, node: ast.Compare, scope: ValueScope) -> Value:
         left, *others = self.values([node.left, *node.comparators], scope)
         if len(others) != 1:
             return CLEAN
@@ -236,7 +236,7 @@ class Expressions:
         asked = isinstance(node.ops[0], (ast.In, ast.Eq)) and left.taints and not others[0].taints
         return Value(about=left, form="match") if asked and not others[0].known else CLEAN
 
-    def _choice(self, node: ast.IfExp, scope: Scope) -> Value:
+    def _choice(self, node: ast.IfExp, scope: ValueScope) -> Value:
         decided = truth_of(self.value(node.test, scope).const)
         if decided is not None:
             return self.value(node.body if decided else node.orelse, scope)
@@ -247,23 +247,23 @@ class Expressions:
             found.append(self.value(branch, inner))
         return join_values(found)
 
-    def _joined_text(self, node: ast.JoinedStr, scope: Scope) -> Value:
+    def _joined_text(self, node: ast.JoinedStr, scope: ValueScope) -> Value:
         return compose(self.values(node.values, scope))
 
-    def _formatted(self, node: ast.FormattedValue, scope: Scope) -> Value:
+    def _formatted(self, node: ast.FormattedValue, scope: ValueScope) -> Value:
         value = self.value(node.value, scope)
         if node.conversion == ord("r"):
             value = value.mark("log", "header")
         return value.mark(ALL) if _is_numeric(node.format_spec) else value
 
-    def _sequence(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
+    def _sequence(self, node: ast.List | ast.Tuple | ast.Set, scope: ValueScope) -> Value:
         found = self.values(node.elts, scope)
         form = type(node).__name__.lower()
         starred = any(isinstance(element, ast.Starred) for element in node.elts)
         items = None if starred else dict(enumerate(found))
         return Value(merge_taints(found), items=items, form=form)
 
-    def _mapping(self, node: ast.Dict, scope: Scope) -> Value:
+    def _mapping(self, node: ast.Dict, scope: ValueScope) -> Value:
         items: dict[object, Value] | None = {}
         found: list[Value] = []
         keys: list[Value] = []
@@ -278,18 +278,20 @@ class Expressions:
                 items = None
         return Value(merge_taints(found), items=items, form="dict", each=join_values(keys) if items is None else None)
 
-    def _walrus(self, node: ast.NamedExpr, scope: Scope) -> Value:
+    def _walrus(self, node: ast.NamedExpr, scope: ValueScope) -> Value:
         value = self.value(node.value, scope)
         scope.set(node.target.id, value)
         return value
 
-    def _lambda(self, node: ast.Lambda, scope: Scope) -> Value:
+    def _lambda(self, node: ast.Lambda, scope: ValueScope) -> Value:
         inner = scope.fork()
         for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             inner.set(arg.arg, CLEAN)
         return plain(self.value(node.body, inner))
 
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: Scope) -> Value:
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, scope: ValueScope
+    ) -> Value:
         inner = scope.fork()
         for part in node.generators:
             self.targets.bind(part.target, element(self.value(part.iter, inner)), inner)
@@ -301,10 +303,10 @@ class Expressions:
             return Value(merge_taints([key, held]), form="dict", each=plain(key))
         return container(self.value(node.elt, inner))
 
-    def _inner(self, node: ast.Await | ast.Starred, scope: Scope) -> Value:
+    def _inner(self, node: ast.Await | ast.Starred, scope: ValueScope) -> Value:
         return self.value(node.value, scope)
 
-    def _yield(self, node: ast.Yield | ast.YieldFrom, scope: Scope) -> Value:
+    def _yield(self, node: ast.Yield | ast.YieldFrom, scope: ValueScope) -> Value:
         if node.value is not None:
             value = self.value(node.value, scope)
             several = isinstance(node, ast.Yield) and value.form == "tuple"

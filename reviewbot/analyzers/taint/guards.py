@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reviewbot.analyzers.taint.flow import Flow
-    from reviewbot.analyzers.taint.scopes import Scope
+    from reviewbot.analyzers.taint.scopes import ValueScope
 
-    Evaluate = Callable[[ast.expr, Scope], Value]
+    Evaluate = Callable[[ast.expr, ValueScope], Value]
 
 _ANYTHING = (ALL, "size")
 _SAME_HOST = ("redirect", "ssrf", "ssrf-path", HOSTED)
@@ -40,7 +40,7 @@ class Guards:
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
         self._depth = 0
-        self._by_name: dict[str, Callable[[ast.Call, Scope, Evaluate], None]] = {
+        self._by_name: dict[str, Callable[[ast.Call, ValueScope, Evaluate], None]] = {
             "startswith": self._begins,
             "is_relative_to": self._under,
             "match": self._matched,
@@ -48,7 +48,7 @@ class Guards:
             "isinstance": self._of_type,
         }
 
-    def refine(self, test: ast.expr, *, truth: bool, scope: Scope, evaluate: Evaluate) -> None:
+    def refine(self, test: ast.expr, *, truth: bool, scope: ValueScope, evaluate: Evaluate) -> None:
         """Note in a scope what follows from a condition being true, or being false. Raises OutOfSteps."""
         self._flow.budget.spend()
         if self._depth >= _MAX_DEPTH:
@@ -71,7 +71,7 @@ class Guards:
         finally:
             self._depth -= 1
 
-    def settle(self, node: ast.expr, scope: Scope, evaluate: Evaluate, kinds: tuple[str, ...]) -> None:
+    def settle(self, node: ast.expr, scope: ValueScope, evaluate: Evaluate, kinds: tuple[str, ...]) -> None:
         """Make what an expression names harmless for some kinds, under all of its names."""
         node = _inside(node)
         name, key = place(node)
@@ -87,12 +87,12 @@ class Guards:
         if value.about is not None:
             scope.spread(value.about, value.about.mark(*kinds))
 
-    def _several(self, test: ast.BoolOp, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - one of two sides
+    def _several(self, test: ast.BoolOp, truth: bool, scope: ValueScope, evaluate: Evaluate) -> None:  # noqa: FBT001 - one of two sides
         if isinstance(test.op, ast.And) == truth:
             for operand in test.values:
                 self.refine(operand, truth=truth, scope=scope, evaluate=evaluate)
             return
-        branches: list[Scope] = []
+        branches: list[ValueScope] = []
         for index, operand in enumerate(test.values[:_MAX_DEPTH]):
             branch = scope.fork()
             for before in test.values[:index]:
@@ -101,7 +101,7 @@ class Guards:
             branches.append(branch)
         scope.join(branches)
 
-    def _true_or_not(self, test: ast.expr, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
+    def _true_or_not(self, test: ast.expr, truth: bool, scope: ValueScope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         name, key = place(test)
         value = evaluate(test, scope)
         if value.form == "match":
@@ -113,13 +113,13 @@ class Guards:
             elif value.taints and name:
                 scope.check(name, key, CLEAN)  # what is empty does no harm
 
-    def _spread(self, value: Value, scope: Scope, kinds: tuple[str, ...]) -> None:
+    def _spread(self, value: Value, scope: ValueScope, kinds: tuple[str, ...]) -> None:
         """Make a value harmless under all of its names, and the addresses that were parsed from it."""
         parsed = [there for _, there in scope.entries() if there.about is value and there.form == "address"]
         for there in (value, *parsed):
             scope.spread(there, there.mark(*kinds))
 
-    def _compared(self, test: ast.Compare, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
+    def _compared(self, test: ast.Compare, truth: bool, scope: ValueScope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         left, right, operation = test.left, test.comparators[0], test.ops[0]
         if isinstance(operation, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)):
             for side in (left, *test.comparators):
@@ -133,7 +133,7 @@ class Guards:
         else:
             self._among(left, right, truth == isinstance(operation, ast.In), scope, evaluate)
 
-    def _equal(self, node: ast.expr, other: ast.expr, scope: Scope, evaluate: Evaluate) -> None:
+    def _equal(self, node: ast.expr, other: ast.expr, scope: ValueScope, evaluate: Evaluate) -> None:
         if evaluate(other, scope).taints and not isinstance(node, ast.Call):
             return
         if isinstance(node, ast.Call) and _last(node.func) in ("commonpath", "commonprefix", "dirname"):
@@ -147,7 +147,7 @@ class Guards:
         elif not evaluate(other, scope).taints:
             self.settle(node, scope, evaluate, _ANYTHING)
 
-    def _among(self, left: ast.expr, right: ast.expr, inside: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
+    def _among(self, left: ast.expr, right: ast.expr, inside: bool, scope: ValueScope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         container, item = evaluate(right, scope), evaluate(left, scope)
         if item.known and isinstance(item.const, str) and container.taints:
             if not inside and ".." in item.const:
@@ -167,7 +167,7 @@ class Guards:
             else:
                 self.settle(left, scope, evaluate, _ANYTHING)
 
-    def _called(self, test: ast.Call, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
+    def _called(self, test: ast.Call, truth: bool, scope: ValueScope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         name, words = _last(test.func), self._flow.knowledge.words
         if name in ("all", "any") and test.args:
             self._each(test, name, truth, scope, evaluate)
@@ -179,12 +179,12 @@ class Guards:
             for arg in (*test.args, *(word.value for word in test.keywords)):
                 self.settle(arg, scope, evaluate, _ANYTHING)
 
-    def _matched(self, test: ast.Call, scope: Scope, evaluate: Evaluate) -> None:
+    def _matched(self, test: ast.Call, scope: ValueScope, evaluate: Evaluate) -> None:
         value = evaluate(test, scope)
         if value.form == "match" and value.about is not None:
             self.settle(test.args[-1], scope, evaluate, _ANYTHING)
 
-    def _of_type(self, test: ast.Call, scope: Scope, evaluate: Evaluate) -> None:
+    def _of_type(self, test: ast.Call, scope: ValueScope, evaluate: Evaluate) -> None:
         if len(test.args) < len(("value", "type")):
             return
         kinds = test.args[1].elts if isinstance(test.args[1], ast.Tuple) else [test.args[1]]
@@ -194,11 +194,11 @@ class Guards:
         elif names <= {"str", "bytes", *_NUMBERS}:
             self.settle(test.args[0], scope, evaluate, ("nosql",))
 
-    def _under(self, test: ast.Call, scope: Scope, evaluate: Evaluate) -> None:
+    def _under(self, test: ast.Call, scope: ValueScope, evaluate: Evaluate) -> None:
         if isinstance(test.func, ast.Attribute):
             self.settle(test.func.value, scope, evaluate, ("path",))
 
-    def _begins(self, test: ast.Call, scope: Scope, evaluate: Evaluate) -> None:
+    def _begins(self, test: ast.Call, scope: ValueScope, evaluate: Evaluate) -> None:
         if not isinstance(test.func, ast.Attribute):
             return
         receiver = test.func.value
@@ -211,7 +211,7 @@ class Guards:
         if isinstance(prefix.const, str) and len(prefix.const) > 1 and fixes_host(prefix.const):
             self.settle(receiver, scope, evaluate, _SAME_HOST)
 
-    def _each(self, test: ast.Call, name: str, truth: bool, scope: Scope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
+    def _each(self, test: ast.Call, name: str, truth: bool, scope: ValueScope, evaluate: Evaluate) -> None:  # noqa: FBT001 - the same
         inner = test.args[0]
         if not isinstance(inner, (ast.GeneratorExp, ast.ListComp)) or (name == "all") != truth:
             return

@@ -51,7 +51,7 @@ class Sink(NamedTuple):
     """Only where all code on the way is at hand."""
 
 
-class Source(NamedTuple):
+class TaintSource(NamedTuple):
     """Where values come from."""
 
     reach: str
@@ -77,7 +77,7 @@ class Knowledge:
     kinds: Mapping[str, HarmKind]
     sinks: Mapping[str, tuple[Sink, ...]]
     sanitizers: Mapping[str, frozenset[str]]
-    sources: Mapping[str, Source]
+    sources: Mapping[str, TaintSource]
     named: tuple[Named, ...]
     words: Mapping[str, frozenset[str]]
     """All plain lists of the table, as "section.key"."""
@@ -186,8 +186,8 @@ def _sink(row: dict[str, Any]) -> Sink:
     return Sink(row["kind"], tuple(row["args"]), *sets, *flags)  # type: ignore[arg-type]  # in the order of the fields
 
 
-def _source(row: dict[str, Any]) -> Source:
-    return Source(row["reach"], frozenset(row.get("packages", ())))
+def _source(row: dict[str, Any]) -> TaintSource:
+    return TaintSource(row["reach"], frozenset(row.get("packages", ())))
 
 
 def _named(row: dict[str, Any]) -> Named:

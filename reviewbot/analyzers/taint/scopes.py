@@ -11,10 +11,10 @@ _FORGOTTEN = Value()
 """Stands where nothing is known of a key any more."""
 
 
-class Scope:
+class ValueScope:
     """One layer. Keys are names, and their attributes and items as they are written: "self.x", "a['b']"."""
 
-    def __init__(self, budget: Budget, parent: Scope | None = None, *, edge: bool = False) -> None:
+    def __init__(self, budget: Budget, parent: ValueScope | None = None, *, edge: bool = False) -> None:
         self._budget = budget
         self.edge = edge
         """It is the first of a function."""
@@ -28,16 +28,16 @@ class Scope:
         self.dead = False
         """No run of the program goes on from here."""
 
-    def fork(self) -> Scope:
+    def fork(self) -> ValueScope:
         """A layer on top of this one."""
-        return Scope(self._budget, self)
+        return ValueScope(self._budget, self)
 
-    def function(self) -> Scope:
+    def function(self) -> ValueScope:
         """A layer on top of this one for a function: copies of a name are looked for inside of it alone."""
-        return Scope(self._budget, self, edge=True)
+        return ValueScope(self._budget, self, edge=True)
 
-    def _layers(self) -> Iterator[Scope]:
-        scope: Scope | None = self
+    def _layers(self) -> Iterator[ValueScope]:
+        scope: ValueScope | None = self
         while scope is not None:
             yield scope
             scope = scope.parent
@@ -87,7 +87,7 @@ class Scope:
             if layer.edge:
                 break
 
-    def join(self, branches: Sequence[Scope]) -> None:
+    def join(self, branches: Sequence[ValueScope]) -> None:
         """Take over what is known after one of some branches, each a layer on this one; all dead makes this dead."""
         alive = [branch for branch in branches if not branch.dead]
         if not alive:
@@ -103,9 +103,9 @@ class Scope:
             for name, inner in branch.inner.items():
                 self.inner.setdefault(name, []).extend(inner)
 
-    def snapshot(self, base: Scope) -> Scope:
+    def snapshot(self, base: ValueScope) -> ValueScope:
         """A layer on `base` with everything that the layers between it and this one know."""
-        layers: list[Scope] = []
+        layers: list[ValueScope] = []
         for layer in self._layers():
             if layer is base:
                 break

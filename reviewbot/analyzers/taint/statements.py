@@ -16,7 +16,7 @@ from reviewbot.analyzers.taint.index import changed_names
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.operations import combine, truth_of
 from reviewbot.analyzers.taint.places import place
-from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.summaries import Called, raises, stops
 from reviewbot.analyzers.taint.targets import always, bind_names, constants_of, never
 from reviewbot.analyzers.taint.values import ALL, CLEAN, UNKNOWN, YIELDED, Value, element
@@ -42,14 +42,14 @@ _PASSES = 2
 class _Loop(NamedTuple):
     """A loop that is being followed."""
 
-    before: Scope
-    breaks: list[Scope]
+    before: ValueScope
+    breaks: list[ValueScope]
     """What is known at each place where it is left."""
-    rounds: list[Scope]
+    rounds: list[ValueScope]
     """What is known at each place where a round of it ends."""
 
 
-class Statements:
+class StatementInterpreter:
     """Runs statements on a scope, both sides of each branch."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Statements:
         flow: Flow,
         here: Here,
         parts: tuple[Expressions, CallEvaluator, Guards],
-        nested: Callable[[int, Scope], None],
+        nested: Callable[[int, ValueScope], None],
     ) -> None:
         self._flow = flow
         self._here = here
@@ -94,7 +94,7 @@ class Statements:
             ast.ClassDef: self._class,
         }
 
-    def run(self, body: Sequence[ast.stmt], scope: Scope) -> None:
+    def run(self, body: Sequence[ast.stmt], scope: ValueScope) -> None:
         """Run statements until one after which nothing runs. Raises OutOfSteps."""
         for statement in body:
             if scope.dead:
@@ -106,7 +106,7 @@ class Statements:
         if body is self._flow.view.tree.body:
             self._loosen(scope)
 
-    def _loosen(self, scope: Scope) -> None:
+    def _loosen(self, scope: ValueScope) -> None:
         """Forget the constants of a module that something else changes: functions run after that."""
         for name, value in list(scope.entries()):
             if (value.known or value.items is not None) and name in self._changed:
@@ -116,13 +116,13 @@ class Statements:
     def _changed(self) -> frozenset[str]:
         return changed_names(self._flow.view.tree, self._flow.budget)
 
-    def _value(self, node: ast.expr, scope: Scope) -> Value:
+    def _value(self, node: ast.expr, scope: ValueScope) -> Value:
         return self._expressions.value(node, scope)
 
-    def _refine(self, test: ast.expr, scope: Scope, *, truth: bool) -> None:
+    def _refine(self, test: ast.expr, scope: ValueScope, *, truth: bool) -> None:
         self._guards.refine(test, truth=truth, scope=scope, evaluate=self._value)
 
-    def _expression(self, node: ast.Expr, scope: Scope) -> None:
+    def _expression(self, node: ast.Expr, scope: ValueScope) -> None:
         self._value(node.value, scope)
         call = node.value.value if isinstance(node.value, ast.Await) else node.value
         if not isinstance(call, ast.Call):
@@ -137,7 +137,7 @@ class Statements:
                 if raises(called, number, self._flow):
                     self._guards.settle(arg, scope, self._value, (ALL, "size"))
 
-    def _called(self, call: ast.Call, scope: Scope) -> Called:
+    def _called(self, call: ast.Call, scope: ValueScope) -> Called:
         """What a call runs that stands alone."""
         value = self._value(call.func, scope)
         if not isinstance(call.func, ast.Attribute):
@@ -150,7 +150,7 @@ class Statements:
         number = self._flow.method(owner, call.func.attr) if owner in self._flow.bases else -1
         return Called(call.func.attr, value.path, place(call.func.value)[1], number)
 
-    def _assign(self, node: ast.Assign, scope: Scope) -> None:
+    def _assign(self, node: ast.Assign, scope: ValueScope) -> None:
         value = self._value(node.value, scope)
         if self._here.function is None and value.known and not self._changed.isdisjoint(map(_id, node.targets)):
             value = _loosened(value)
@@ -160,16 +160,16 @@ class Statements:
             else:
                 self._expressions.targets.bind(target, value, scope)
 
-    def _annotated(self, node: ast.AnnAssign, scope: Scope) -> None:
+    def _annotated(self, node: ast.AnnAssign, scope: ValueScope) -> None:
         if node.value is not None:
             self._expressions.targets.bind(node.target, self._value(node.value, scope), scope)
 
-    def _augmented(self, node: ast.AugAssign, scope: Scope) -> None:
+    def _augmented(self, node: ast.AugAssign, scope: ValueScope) -> None:
         before = self._value(node.target, scope)
         value = combine(node.op, before, self._value(node.value, scope))
         self._expressions.targets.bind(node.target, value, scope)
 
-    def _return(self, node: ast.Return, scope: Scope) -> None:
+    def _return(self, node: ast.Return, scope: ValueScope) -> None:
         if node.value is not None:
             value = self._value(node.value, scope)
             self._here.returns.append(value)
@@ -177,23 +177,23 @@ class Statements:
                 self._calls.check_return(node.value, value)
         scope.dead = True
 
-    def _raise(self, node: ast.Raise, scope: Scope) -> None:
+    def _raise(self, node: ast.Raise, scope: ValueScope) -> None:
         if node.exc is not None:
             self._value(node.exc, scope)
         scope.dead = True
 
-    def _assert(self, node: ast.Assert, scope: Scope) -> None:
+    def _assert(self, node: ast.Assert, scope: ValueScope) -> None:
         self._value(node.test, scope)
         self._refine(node.test, scope, truth=True)
 
-    def _delete(self, node: ast.Delete, scope: Scope) -> None:
+    def _delete(self, node: ast.Delete, scope: ValueScope) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name):
                 scope.set(target.id, CLEAN)
 
-    def _if(self, node: ast.If, scope: Scope) -> None:
+    def _if(self, node: ast.If, scope: ValueScope) -> None:
         """A chain of conditions, followed without going deeper for each `elif`."""
-        branches: list[Scope] = []
+        branches: list[ValueScope] = []
         rest = scope.fork()
         current: ast.If | None = node
         while current is not None:
@@ -214,31 +214,33 @@ class Statements:
                 branches.append(rest)
         scope.join(branches)
 
-    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> None:
+    def _for(self, node: ast.For | ast.AsyncFor, scope: ValueScope) -> None:
         item = element(self._value(node.iter, scope))
 
-        def round_of(inner: Scope) -> None:
+        def round_of(inner: ValueScope) -> None:
             self._expressions.targets.bind(node.target, item, inner)
             self.run(node.body, inner)
 
         self._loop(round_of, scope, lambda rest: self.run(node.orelse, rest))
 
-    def _while(self, node: ast.While, scope: Scope) -> None:
-        def round_of(inner: Scope) -> None:
+    def _while(self, node: ast.While, scope: ValueScope) -> None:
+        def round_of(inner: ValueScope) -> None:
             self._value(node.test, inner)
             self._refine(node.test, inner, truth=True)
             self.run(node.body, inner)
 
-        def after(rest: Scope) -> None:
+        def after(rest: ValueScope) -> None:
             rest.dead = isinstance(node.test, ast.Constant) and bool(node.test.value)
             self._refine(node.test, rest, truth=False)
             self.run(node.orelse, rest)
 
         self._loop(round_of, scope, after)
 
-    def _loop(self, round_of: Callable[[Scope], None], scope: Scope, after: Callable[[Scope], None]) -> None:
+    def _loop(
+        self, round_of: Callable[[ValueScope], None], scope: ValueScope, after: Callable[[ValueScope], None]
+    ) -> None:
         """Go round a loop; `after` runs where it ends without being left."""
-        breaks: list[Scope] = []
+        breaks: list[ValueScope] = []
         for _ in range(_PASSES if len(self._loops) < _TWICE else 1):
             inner = scope.fork()
             self._loops.append(_Loop(scope, breaks, [inner]))
@@ -248,17 +250,17 @@ class Statements:
         after(rest)
         scope.join([rest, *breaks])
 
-    def _break(self, _node: ast.Break, scope: Scope) -> None:
+    def _break(self, _node: ast.Break, scope: ValueScope) -> None:
         if self._loops:
             self._loops[-1].breaks.append(scope.snapshot(self._loops[-1].before))
         scope.dead = True
 
-    def _continue(self, _node: ast.Continue, scope: Scope) -> None:
+    def _continue(self, _node: ast.Continue, scope: ValueScope) -> None:
         if self._loops:
             self._loops[-1].rounds.append(scope.snapshot(self._loops[-1].before))
         scope.dead = True
 
-    def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> None:
+    def _try(self, node: ast.Try | ast.TryStar, scope: ValueScope) -> None:
         body = scope.fork()
         stages = self._stages(node.body, body, scope)
         if not body.dead:
@@ -276,16 +278,16 @@ class Statements:
             self.run(node.finalbody, scope.fork())
         self.run(node.finalbody, scope)
 
-    def _stages(self, statements: Sequence[ast.stmt], body: Scope, scope: Scope) -> list[Scope]:
+    def _stages(self, statements: Sequence[ast.stmt], body: ValueScope, scope: ValueScope) -> list[ValueScope]:
         """Run statements that may end after each of them; what is known then."""
-        stages: list[Scope] = []
+        stages: list[ValueScope] = []
         for number, statement in enumerate(statements):
             self.run([statement], body)
             if number < _STAGES or number == len(statements) - 1:
                 stages.append(body.snapshot(scope))
         return stages
 
-    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> None:
+    def _with(self, node: ast.With | ast.AsyncWith, scope: ValueScope) -> None:
         trusted = True
         for item in node.items:
             value = self._value(item.context_expr, scope)
@@ -301,7 +303,7 @@ class Statements:
         after.join([after.fork(), *(_revived(stage.snapshot(after)) for stage in self._stages(node.body, body, scope))])
         scope.join([body, after])
 
-    def _lets_through(self, node: ast.expr, value: Value, scope: Scope) -> bool:
+    def _lets_through(self, node: ast.expr, value: Value, scope: ValueScope) -> bool:
         """Whether an error inside a context manager comes out of it: one that is not at hand, and known by its name."""
         target = node.func if isinstance(node, ast.Call) else node
         called = self._value(target, scope)
@@ -311,8 +313,8 @@ class Statements:
         words = words_of(path.removesuffix("()").rpartition(".")[2])
         return not _TRUSTED.isdisjoint(words) and (_SWALLOWS.isdisjoint(words) or "warnings" in words)
 
-    def _match(self, node: ast.Match, scope: Scope) -> None:
-        branches: list[Scope] = []
+    def _match(self, node: ast.Match, scope: ValueScope) -> None:
+        branches: list[ValueScope] = []
         closed = False
         subject = self._value(node.subject, scope)
         for case in node.cases:
@@ -332,18 +334,18 @@ class Statements:
                 break
         scope.join(branches if closed else [*branches, scope.fork()])
 
-    def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> None:
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: ValueScope) -> None:
         for name, path in imported_names(node):
             scope.set(name, Value(path=path))
 
-    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: ValueScope) -> None:
         number = self._flow.numbers.get(node, -1)
         there = scope.get(node.name)
         scope.set(node.name, Value(path=there.path if there is not None else "", function=number))
         if number >= 0 and self._flow.functions[number].inside >= 0:
             self._nested(number, scope)
 
-    def _class(self, node: ast.ClassDef, scope: Scope) -> None:
+    def _class(self, node: ast.ClassDef, scope: ValueScope) -> None:
         scope.set(node.name, Value(path=node.name))
         inner = scope.fork()
         for statement in node.body:
@@ -360,7 +362,7 @@ def _id(target: ast.expr) -> str:
     return target.id if isinstance(target, ast.Name) else ""
 
 
-def _revived(stage: Scope) -> Scope:
+def _revived(stage: ValueScope) -> ValueScope:
     """A run that ended by an error goes on behind the context manager that swallows it."""
     stage.dead = False
     return stage

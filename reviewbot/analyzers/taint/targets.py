@@ -12,7 +12,7 @@ from collections.abc import Callable
 from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.flow import Flow, Here, is_request, nothing, source
 from reviewbot.analyzers.taint.places import place, render_expression
-from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.values import (
     CLEAN,
     SEQUENCES,
@@ -56,7 +56,7 @@ def constants_of(pattern: ast.pattern) -> list[object] | None:
     return found
 
 
-def bind_names(pattern: ast.pattern, subject: Value, scope: Scope) -> int:
+def bind_names(pattern: ast.pattern, subject: Value, scope: ValueScope) -> int:
     """Give the names of a pattern the whole value that is matched; how many nodes the pattern has."""
     nodes = list(ast.walk(pattern))
     for node in nodes:
@@ -107,12 +107,12 @@ class Members:
 class Targets:
     """Gives targets their values."""
 
-    def __init__(self, here: Here, calls: CallEvaluator, value: Callable[[ast.expr, Scope], Value]) -> None:
+    def __init__(self, here: Here, calls: CallEvaluator, value: Callable[[ast.expr, ValueScope], Value]) -> None:
         self._here = here
         self._calls = calls
         self._value = value
 
-    def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
+    def bind(self, target: ast.expr, value: Value, scope: ValueScope) -> None:
         """Give a target of an assignment its value."""
         if isinstance(target, ast.Name):
             scope.set(target.id, value if value.known else value.after(target.lineno, f"`{target.id}`"))
@@ -127,7 +127,7 @@ class Targets:
         elif isinstance(target, ast.Subscript):
             self._bind_item(target, value, scope)
 
-    def _bind_attribute(self, target: ast.Attribute, value: Value, scope: Scope) -> None:
+    def _bind_attribute(self, target: ast.Attribute, value: Value, scope: ValueScope) -> None:
         base = self._value(target.value, scope)
         name, key = place(target)
         if not name:
@@ -136,7 +136,7 @@ class Targets:
         if self._here.function is not None and base.path == f"{self._here.function.owner}()":
             self._calls.keep_field(self._here.function.owner, target.attr, value)
 
-    def _bind_item(self, target: ast.Subscript, value: Value, scope: Scope) -> None:
+    def _bind_item(self, target: ast.Subscript, value: Value, scope: ValueScope) -> None:
         base = self._value(target.value, scope)
         index = CLEAN if isinstance(target.slice, ast.Slice) else self._value(target.slice, scope)
         self._calls.check_assignment(target, base, index, value)

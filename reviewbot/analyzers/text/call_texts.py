@@ -16,7 +16,7 @@ _COMMAND = re.compile(r"(?<![\w$.:@])([a-z_]\w*[?!]?) (?=[\"'\[:])")
 _OPENING, _CLOSING, _QUOTES = "([{", ")]}", "\"'`"
 
 
-class Call(NamedTuple):
+class TextCall(NamedTuple):
     """A call: what is called, with and without what it hangs on, its arguments, and where it stands."""
 
     name: str
@@ -31,23 +31,23 @@ class Call(NamedTuple):
         return self.arguments[0] if self.arguments else ""
 
 
-def find_calls(text: str, names: re.Pattern[str]) -> Iterator[Call]:
+def find_calls(text: str, names: re.Pattern[str]) -> Iterator[TextCall]:
     """Yield the calls in a text whose last name fits; also, as Ruby writes them, with a literal and no bracket."""
     for match in _CALLEE.finditer(text):
         if names.fullmatch(match[2]):
             found = _arguments(text, match.end() + 1)
             if found is not None:
-                yield Call(match[2], match[1] + match[2], found[0], match.start(), found[1])
+                yield TextCall(match[2], match[1] + match[2], found[0], match.start(), found[1])
     for match in _COMMAND.finditer(text):
         if names.fullmatch(match[1]):
             end = text.find("\n", match.end())
             rest = text[match.end() : end if end >= 0 else len(text)]
             found = _arguments(f"{rest})", 0)
             if found is not None:
-                yield Call(match[1], match[1], found[0], match.start(), match.end() + len(rest))
+                yield TextCall(match[1], match[1], found[0], match.start(), match.end() + len(rest))
 
 
-def without_calls(text: str, found: Iterable[Call]) -> str:
+def without_calls(text: str, found: Iterable[TextCall]) -> str:
     """A text with the first argument of some calls in the place of each call; of nested ones the outer alone."""
     end = len(text) + 1
     for call in sorted(found, key=lambda call: -call.start):

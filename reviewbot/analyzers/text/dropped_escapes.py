@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from reviewbot.analyzers.text.call_texts import Call, find_calls, without_calls
+from reviewbot.analyzers.text.call_texts import TextCall, find_calls, without_calls
 from reviewbot.analyzers.text.replaced_lines import NAME_OF_CODE, Block, Loss, ReplacedLines, plain
 from reviewbot.diff.rows import Row
 from reviewbot.tables import packaged_table, pattern_in
@@ -65,7 +65,7 @@ def _rule_of_escape(sides: ReplacedLines, name: str, added: Row) -> str:
     return "escape-dropped" if sure else "escape-dropped-by-name"
 
 
-def _is_still_escaped(sides: ReplacedLines, call: Call, added: Row, names: re.Pattern[str]) -> bool:
+def _is_still_escaped(sides: ReplacedLines, call: TextCall, added: Row, names: re.Pattern[str]) -> bool:
     """Whether the value is escaped elsewhere: on another added line, or where it is given its value."""
     last = {*NAME_OF_CODE.findall(call.first)[-1:], *NAME_OF_CODE.findall(added.text.partition("=")[0])[-1:]}
     if last & sides.names_in_calls(names):

@@ -51,7 +51,7 @@ _SIGNS_ALIKE = frozenset("\u2024\u2044\u2215\u29f8\uff0e\uff0f")
 """They look like a full stop or a slash, and separate nothing."""
 
 
-class Hit(NamedTuple):
+class HiddenCharacters(NamedTuple):
     """What one rule has found on a line or in a name."""
 
     rule: str
@@ -61,7 +61,7 @@ class Hit(NamedTuple):
     """What they say where they are a text of their own."""
 
 
-def name_hits(name: str) -> Iterator[Hit]:
+def name_hits(name: str) -> Iterator[HiddenCharacters]:
     """At most one hit of each rule."""
     if name.isascii() and name.isprintable():
         return
@@ -69,9 +69,9 @@ def name_hits(name: str) -> Iterator[Hit]:
     hidden = "".join(char for at, char in enumerate(name) if _hides(name, at, char))
     hidden += "".join(match["before"] or match["after"] for match in _EDGE.finditer(name)) + "".join(tags)
     if hidden:
-        yield Hit(HIDDEN, hidden, " ".join(map(tagged_text, tags)))
+        yield HiddenCharacters(HIDDEN, hidden, " ".join(map(tagged_text, tags)))
     if alike := "".join(_look_alikes(name)):
-        yield Hit(CONFUSABLE, alike)
+        yield HiddenCharacters(CONFUSABLE, alike)
 
 
 def visual_form(name: str) -> str:
@@ -134,12 +134,12 @@ class HiddenText(RuleScan):
 
     def like_another(self, path: str, other: str, line: int) -> Candidate:
         """Of a file whose name people take for that of another one."""
-        found = self._candidate(path, ChangedLine(line, exact(path), added=True), Hit(CONFUSABLE, ""))
+        found = self._candidate(path, ChangedLine(line, exact(path), added=True), HiddenCharacters(CONFUSABLE, ""))
         # In numbers: written out, the two would look the same once more.
         both = " and ".join(name.encode("ascii", "backslashreplace").decode() for name in (exact(path), exact(other)))
         return found.model_copy(update={"message": message_of(f"{self._rules[CONFUSABLE].message}: {both}")})
 
-    def _candidate(self, path: str, line: ChangedLine, hit: Hit) -> Candidate:
+    def _candidate(self, path: str, line: ChangedLine, hit: HiddenCharacters) -> Candidate:
         rule = self._rules[hit.rule]
         names = list(dict.fromkeys(f"U+{ord(char):04X}" for char in hit.characters))
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -150,7 +150,7 @@ class HiddenText(RuleScan):
         return rule_candidate(rule, path, line, message, quote=quote, token=token)
 
 
-def hits(line: ChangedLine, language: str) -> Iterator[Hit]:
+def hits(line: ChangedLine, language: str) -> Iterator[HiddenCharacters]:
     """What is hidden on one line, at most one hit of each rule."""
     text = line.text.removesuffix("\r")
     if line.number == 1:
@@ -167,16 +167,16 @@ def hits(line: ChangedLine, language: str) -> Iterator[Hit]:
         yield from _mixed(text, language)
 
 
-def _turned(text: str, suspects: list[int], *, prose: bool) -> Iterator[Hit]:
+def _turned(text: str, suspects: list[int], *, prose: bool) -> Iterator[HiddenCharacters]:
     """Find what changes the order in which a text is shown."""
     controls = "".join(text[at] for at in suspects if text[at] in OVERRIDES or text[at] in EMBEDDINGS)
     # A translation sets off names and numbers in a text from right to left, and closes what it opens.
     translated = prose and holds_rtl(text) and not set(controls) & OVERRIDES and is_balanced(controls)
     if controls and not translated:
-        yield Hit("bidi-control", controls)
+        yield HiddenCharacters("bidi-control", controls)
 
 
-def _smuggled(text: str) -> Iterator[Hit]:
+def _smuggled(text: str) -> Iterator[HiddenCharacters]:
     """Find a text in characters that no font shows."""
     characters, said = [], []
     for match in TAGS.finditer(text):
@@ -184,19 +184,19 @@ def _smuggled(text: str) -> Iterator[Hit]:
             characters.append(match[0])
             said.append(tagged_text(match[0]))
     if characters:
-        yield Hit("hidden-text", "".join(characters), " ".join(said))
+        yield HiddenCharacters("hidden-text", "".join(characters), " ".join(said))
 
 
-def _controls(text: str, suspects: list[int]) -> Iterator[Hit]:
+def _controls(text: str, suspects: list[int]) -> Iterator[HiddenCharacters]:
     controls = "".join(text[at] for at in suspects if text[at] in CONTROLS)
     if controls:
-        yield Hit("control-character", controls)
+        yield HiddenCharacters("control-character", controls)
     separators = "".join(text[at] for at in suspects if text[at] in SEPARATORS)
     if separators:
-        yield Hit("line-separator", separators)
+        yield HiddenCharacters("line-separator", separators)
 
 
-def _invisible(text: str, suspects: list[int], language: str) -> Iterator[Hit]:
+def _invisible(text: str, suspects: list[int], language: str) -> Iterator[HiddenCharacters]:
     """Find characters without a shape, apart from where a script or an emoji needs them."""
     inside = text_mask(text, language)
     code: list[str] = []
@@ -205,12 +205,12 @@ def _invisible(text: str, suspects: list[int], language: str) -> Iterator[Hit]:
         if is_out_of_place(text, at):
             (said if inside[at] else code).append(text[at])
     if code:
-        yield Hit("invisible-character", "".join(code))
+        yield HiddenCharacters("invisible-character", "".join(code))
     elif said:
-        yield Hit("invisible-in-text", "".join(said))
+        yield HiddenCharacters("invisible-in-text", "".join(said))
 
 
-def _mixed(text: str, language: str) -> Iterator[Hit]:
+def _mixed(text: str, language: str) -> Iterator[HiddenCharacters]:
     """Find names of Latin letters that some letters of another script only look like."""
     words = list(_WORD.finditer(text))
     if any(not word[0].isascii() and is_look_alike(word[0]) == "other" for word in words):
@@ -224,4 +224,4 @@ def _mixed(text: str, language: str) -> Iterator[Hit]:
         if not inside[word.start()]:
             found += [char for char in word[0] if is_look_alike(char) == "alike"]
     if found:
-        yield Hit("mixed-script", "".join(found))
+        yield HiddenCharacters("mixed-script", "".join(found))

@@ -42,7 +42,7 @@ _ENCODED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,4000}={0,2}(?![A-Za-z
 _PRINTABLE_SHARE = 0.95
 
 
-class Attempt(NamedTuple):
+class ManipulationAttempt(NamedTuple):
     """One phrase in some lines: the rule, the numbers of its first and last line, and what it says."""
 
     rule: str
@@ -63,7 +63,7 @@ class ReviewManipulation(RuleScan):
 
     def candidates(self, path: str, runs: Sequence[Sequence[ChangedLine]], *, prose: bool) -> list[Candidate]:
         """One candidate for each rule that runs of neighbouring lines break, at the first of its surest places."""
-        by_rule: dict[str, list[Attempt]] = {}
+        by_rule: dict[str, list[ManipulationAttempt]] = {}
         texts: dict[int, str] = {}
         for run in runs:
             for attempt in attempts(run, prose=prose):
@@ -71,7 +71,7 @@ class ReviewManipulation(RuleScan):
             texts |= {line.number: line.text for line in run} if by_rule else {}
         return [self._candidate(path, found, texts) for found in by_rule.values()]
 
-    def _candidate(self, path: str, found: Sequence[Attempt], texts: Mapping[int, str]) -> Candidate:
+    def _candidate(self, path: str, found: Sequence[ManipulationAttempt], texts: Mapping[int, str]) -> Candidate:
         first = min(found, key=lambda attempt: (attempt.doubtful, attempt.line))
         rule = self._rules[first.rule]
         others = len({attempt.line for attempt in found}) - 1
@@ -90,7 +90,7 @@ class ReviewManipulation(RuleScan):
         )
 
 
-def attempts(lines: Sequence[ChangedLine], *, prose: bool) -> Iterator[Attempt]:
+def attempts(lines: Sequence[ChangedLine], *, prose: bool) -> Iterator[ManipulationAttempt]:
     """What neighbouring lines say to reviewers. `prose`: comments of HTML in them are not shown where people read."""
     hints = [at for at, line in enumerate(stoppable(lines)) if has_hint(line.text)]
     for first, last in _windows(hints, len(lines)):
@@ -100,10 +100,10 @@ def attempts(lines: Sequence[ChangedLine], *, prose: bool) -> Iterator[Attempt]:
             text = _decoded(encoded[0])
             for phrase in phrases(normalise(text)) if has_hint(text) else ():
                 if phrase.kind != "token":
-                    yield Attempt(HIDDEN, line.number, line.number, text[:_EXCERPT], doubtful=False)
+                    yield ManipulationAttempt(HIDDEN, line.number, line.number, text[:_EXCERPT], doubtful=False)
 
 
-def _of_window(lines: Sequence[ChangedLine], unseen: frozenset[int]) -> Iterator[Attempt]:
+def _of_window(lines: Sequence[ChangedLine], unseen: frozenset[int]) -> Iterator[ManipulationAttempt]:
     starts, parts, at = [], [], 0
     for line in lines:
         starts.append(at)
@@ -113,7 +113,7 @@ def _of_window(lines: Sequence[ChangedLine], unseen: frozenset[int]) -> Iterator
     for phrase in phrases(text):
         first, last = (bisect_right(starts, offset) - 1 for offset in (phrase.start, phrase.end - 1))
         rows = lines[first : last + 1]
-        yield Attempt(
+        yield ManipulationAttempt(
             _rule_of(phrase, rows, unseen), rows[0].number, rows[-1].number, _said(text, phrase), phrase.mentioned
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.human_queue import HumanQueue, Left, Reviewed
+from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, Left
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.worker.work import ReviewRequest
 from reviewbot.domain.contracts.feedback import Outcome
@@ -21,7 +21,7 @@ def keep_review(database: Database, installation: int, run: str, value: PullRevi
     former = {name: record.names for record in records for name in record.names}
     place = (installation, ref.repository_id, ref.number)
     HumanQueue(database).put(
-        Reviewed(*place, ref.repository, ref.head_sha, run),
+        LeavingReview(*place, ref.repository, ref.head_sha, run),
         [
             Left(tuple(dict.fromkeys((name, *former.get(name, ())))), item)
             for item in value.review.human

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from reviewbot.app.triggers.commands import READING, REPLY, VERBS, Command, command_in
-from reviewbot.app.triggers.values import Comment, Event, PullFacts, Refusal, Trigger, TriggerKind, refuse
+from reviewbot.app.triggers.values import Comment, PullFacts, Refusal, Trigger, TriggerKind, WebhookEvent, refuse
 from reviewbot.config.globs import matches_glob
 from reviewbot.config.settings import Settings
 
@@ -24,7 +24,7 @@ ALLOWED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 """Author associations that may give commands. https://docs.github.com/en/graphql/reference/enums#commentauthorassociation"""
 
 
-def decide(event: Event, settings: Settings, slug: str = "reviewbot") -> Trigger | Refusal:
+def decide(event: WebhookEvent, settings: Settings, slug: str = "reviewbot") -> Trigger | Refusal:
     """What follows from an event.
 
     Args:
@@ -66,7 +66,7 @@ def refusal_of(pull: PullFacts, settings: Settings) -> str:
     return next((reason for holds, reason in rules if holds), "")
 
 
-def _commanded(event: Event, slug: str) -> Trigger | Refusal:
+def _commanded(event: WebhookEvent, slug: str) -> Trigger | Refusal:
     """Strangers may ask for help and explanations; nothing else that they write is answered."""
     comment = event.comment
     if comment is None or event.action != "created":
@@ -83,7 +83,7 @@ def _commanded(event: Event, slug: str) -> Trigger | Refusal:
     return _trigger(event, "command", "a command", command)
 
 
-def _replied(event: Event, comment: Comment) -> Trigger | Refusal:
+def _replied(event: WebhookEvent, comment: Comment) -> Trigger | Refusal:
     """What a reply says is read on the host, where the thread is."""
     if not comment.is_reply or event.closed:
         return Refusal("the comment holds no command")
@@ -92,14 +92,14 @@ def _replied(event: Event, comment: Comment) -> Trigger | Refusal:
     return _trigger(event, "command", "a reply in a thread", Command(REPLY))
 
 
-def _by_action(event: Event) -> Trigger | Refusal:
+def _by_action(event: WebhookEvent) -> Trigger | Refusal:
     kind, actions = _ACTIONS[event.name]
     if event.action not in actions:
         return Refusal(f"nothing is done for {event.name} {event.action}")
     return _trigger(event, kind, f"{event.name} {event.action}")
 
 
-def _may_change_the_answer(event: Event) -> bool:
+def _may_change_the_answer(event: WebhookEvent) -> bool:
     """Whether something was just changed that settings may look at: the operator's, or those of the repository.
 
     Those are not known here. Where nothing was in the way of a review, the worker finds that there is nothing to do.
@@ -109,7 +109,7 @@ def _may_change_the_answer(event: Event) -> bool:
     return event.action in {"labeled", "unlabeled"}
 
 
-def _trigger(event: Event, kind: TriggerKind, reason: str, command: Command | None = None) -> Trigger:
+def _trigger(event: WebhookEvent, kind: TriggerKind, reason: str, command: Command | None = None) -> Trigger:
     comment = event.comment
     return Trigger(
         kind=kind,

@@ -119,7 +119,7 @@ class Comment:
 
 
 @dataclass(frozen=True)
-class Event:
+class WebhookEvent:
     """A parsed delivery of an event that we act on."""
 
     name: str

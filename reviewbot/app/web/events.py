@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pydantic import ValidationError
 
 from reviewbot.app.triggers.decide import decide
-from reviewbot.app.triggers.values import Comment, Event, PullFacts, Refusal, Trigger, TriggerKind
+from reviewbot.app.triggers.values import Comment, PullFacts, Refusal, Trigger, TriggerKind, WebhookEvent
 from reviewbot.app.web.payloads import (
     Account,
     Acted,
-    BaseSide,
+    BaseRef,
     CheckPart,
     CheckRunPayload,
     CheckSuitePayload,
@@ -52,7 +52,7 @@ class PayloadError(ValueError):
 
 
 @dataclass(frozen=True)
-class Identity:
+class AppIdentity:
     """The App's own ids and names, so that we do not answer ourselves."""
 
     app_id: int
@@ -64,14 +64,14 @@ class Identity:
 class _Read:
     """A payload, read; and who did it."""
 
-    event: Event
+    event: WebhookEvent
     sender: Account
     app: int | None = None
     """Of a check, whose it is; of a comment, through which App it was written."""
 
 
 def decide_trigger(
-    name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
+    name: str, payload: Mapping[str, object], delivery_id: str, who: AppIdentity, settings: Settings
 ) -> Trigger | Refusal:
     """Decide what a signed payload triggers. Raises PayloadError where a field that we use is not what it must be."""
     try:
@@ -82,7 +82,7 @@ def decide_trigger(
 
 
 def _read_and_decide(
-    name: str, payload: Mapping[str, object], delivery_id: str, who: Identity, settings: Settings
+    name: str, payload: Mapping[str, object], delivery_id: str, who: AppIdentity, settings: Settings
 ) -> Trigger | Refusal:
     shape = _SHAPES.get(name)
     if shape is None:
@@ -102,7 +102,7 @@ def _read_and_decide(
     return decision
 
 
-def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
+def _not_ours_to_answer(read: _Read, who: AppIdentity, settings: Settings) -> str:
     """Why nothing that this sender did is answered; empty where it may be."""
     sender = read.sender
     is_check = read.event.target_id is not None
@@ -120,7 +120,7 @@ def _not_ours_to_answer(read: _Read, who: Identity, settings: Settings) -> str:
     return ""
 
 
-def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: Identity) -> Trigger | Refusal:
+def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: AppIdentity) -> Trigger | Refusal:
     """Much can be deleted in an installation, a comment say: only an event about the whole of it tells who has it."""
     installation = payload.get("installation")
     action = payload.get("action")
@@ -233,7 +233,7 @@ def _merge_group(name: str, delivery_id: str, payload: Mapping[str, object]) -> 
     return _Read(event, found.sender)
 
 
-def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bool:
+def _goes_into(repository: Repository, base: BaseRef | ListedBase | None) -> bool:
     """Whether the base of a pull request, as far as the event names it, is the repository that the event is of.
 
     The installation was asked about that repository alone, and the pull request's number counts there.
@@ -245,9 +245,9 @@ def _goes_into(repository: Repository, base: BaseSide | ListedBase | None) -> bo
     return same_name and (declared.id is None or declared.id == repository.id)
 
 
-def _event(name: str, delivery_id: str, found: Acted) -> Event:
+def _event(name: str, delivery_id: str, found: Acted) -> WebhookEvent:
     """What all events have."""
-    return Event(
+    return WebhookEvent(
         name=name,
         action=found.action,
         installation_id=found.installation.id,

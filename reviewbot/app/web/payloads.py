@@ -57,7 +57,7 @@ class Repository(_Part):
     full_name: FullName
 
 
-class Label(_Part):
+class PullLabel(_Part):
     """A label."""
 
     name: Text
@@ -77,7 +77,7 @@ class Side(_Part):
     ref: Text
 
 
-class BaseSide(Side):
+class BaseRef(Side):
     """The base of a pull request."""
 
     repo: BaseRepository | None = None
@@ -92,9 +92,9 @@ class Pull(_Part):
     state: Word = "open"
     merged: bool | None = None
     user: Account | None = None
-    labels: list[Label] = []
+    labels: list[PullLabel] = []
     head: Side
-    base: BaseSide
+    base: BaseRef
 
 
 class ListedBase(_Part):

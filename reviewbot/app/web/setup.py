@@ -66,7 +66,7 @@ class Session:
     """What was posted, by the names of `_LENGTHS`; empty before."""
 
 
-class Sessions:
+class SetupSessions:
     """The browsers that were let in, and the states that are open. One for each application."""
 
     def __init__(self, token: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -115,7 +115,7 @@ class Sessions:
 def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | None]) -> Blueprint:
     """`GET /setup`, its form, and where GitHub sends the browser back to."""
     blueprint = Blueprint("setup", __name__)
-    sessions = Sessions(parts.token)
+    sessions = SetupSessions(parts.token)
 
     @blueprint.before_request
     def only_once() -> None:
@@ -148,7 +148,7 @@ def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | N
     return blueprint
 
 
-def _let_in(sessions: Sessions, token: str) -> BaseResponse:
+def _let_in(sessions: SetupSessions, token: str) -> BaseResponse:
     """A cookie for the token, and on to the page without it: addresses are kept and shown."""
     browser = sessions.admit(token)
     if browser is None:
@@ -156,7 +156,7 @@ def _let_in(sessions: Sessions, token: str) -> BaseResponse:
     return _set_cookie(redirect("/setup", 303), browser)
 
 
-def _session(sessions: Sessions) -> tuple[str, Session]:
+def _session(sessions: SetupSessions) -> tuple[str, Session]:
     """The cookie of the request and its session. Raises Forbidden where there is none."""
     browser = request.cookies.get(COOKIE, "")
     session = sessions.find(browser)
@@ -165,7 +165,7 @@ def _session(sessions: Sessions) -> tuple[str, Session]:
     return browser, session
 
 
-def _enter(parts: SetupParts, sessions: Sessions) -> BaseResponse:
+def _enter(parts: SetupParts, sessions: SetupSessions) -> BaseResponse:
     """Keep what the page's form was posted with, or say what is wrong with it. Raises Forbidden for another form."""
     browser, session = _session(sessions)
     request.max_content_length = MAX_FORM_BYTES

@@ -25,7 +25,7 @@ from werkzeug.exceptions import (
 
 from reviewbot.app.triggers.values import Delivery, Refusal, Trigger
 from reviewbot.app.web.body import JsonError, is_signed, read_object
-from reviewbot.app.web.events import Identity, PayloadError, decide_trigger
+from reviewbot.app.web.events import AppIdentity, PayloadError, decide_trigger
 from reviewbot.app.web.metrics import WebMetrics
 from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
 
@@ -57,7 +57,7 @@ def webhook_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
             raise ServiceUnavailable("no App is set up")
         body = read_signed_body(request, credentials.webhook_secrets)
         event, delivery_id = _read_headers(request.headers)
-        who = Identity(credentials.app_id, credentials.slug, credentials.bot_id)
+        who = AppIdentity(credentials.app_id, credentials.slug, credentials.bot_id)
         answer = _received(parts, who, event, delivery_id, body)
         metrics.count_delivery(event, answer.status, perf_counter() - began)
         fields = {"event": event, "delivery": delivery_id, "reason": answer.reason}
@@ -92,7 +92,7 @@ def _read_headers(headers: Headers) -> tuple[str, str]:
     return event, delivery_id
 
 
-def _received(parts: WebParts, who: Identity, event: str, delivery_id: str, body: bytes) -> DeliveryAnswer:
+def _received(parts: WebParts, who: AppIdentity, event: str, delivery_id: str, body: bytes) -> DeliveryAnswer:
     try:
         decision = decide_trigger(event, read_object(body), delivery_id, who, parts.settings)
     except (JsonError, PayloadError) as error:

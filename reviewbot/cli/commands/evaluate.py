@@ -23,7 +23,7 @@ from reviewbot.config import Settings
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.domain.ports import Journal
 from reviewbot.evaluate.labelled import claim_key, labelled_claims, read_hand_labels
-from reviewbot.evaluate.labels import Case, Labels, judge, list_cases, matches, read_labels, read_text
+from reviewbot.evaluate.labels import Case, CaseLabels, judge, list_cases, matches, read_labels, read_text
 from reviewbot.evaluate.model_fit import (
     MIN_CHANGES,
     MIN_CLAIMS,
@@ -132,7 +132,7 @@ def calibrate_command(arguments: argparse.Namespace) -> int:
     return ExitCode.REVIEWED
 
 
-def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], labels: Mapping[str, Labels]) -> int:
+def _calibrate_models(arguments: argparse.Namespace, rows: Sequence[Json], labels: Mapping[str, CaseLabels]) -> int:
     """`reviewbot calibrate --models`: the reliability tables, and with --out the maps that rest on enough claims."""
     hands = {} if arguments.judged is None else read_hand_labels(arguments.judged)
     known = {claim_key(row["case"], finding) for row in rows for finding in row["findings"]}

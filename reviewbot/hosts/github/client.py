@@ -20,7 +20,7 @@ from github.Requester import HTTPSRequestsConnectionClass, Requester
 
 from reviewbot import __version__
 from reviewbot.domain.errors import HostError, HostUnknownError
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.errors import GRAPHQL, Failed, fault, graphql_fault
 from reviewbot.hosts.github.rate_limits import (
     DEADLINE_S,
@@ -30,7 +30,7 @@ from reviewbot.hosts.github.rate_limits import (
     RemainingRequests,
     SystemBlockingClock,
 )
-from reviewbot.hosts.github.transport import MOVED, BrokenError, Call, HttpSession, Raw, origin_of
+from reviewbot.hosts.github.transport import MOVED, BrokenError, HttpSession, Raw, RequestCall, origin_of
 
 JSON = Any
 """What a JSON text holds."""
@@ -73,7 +73,7 @@ class GithubClient:
 
     def __init__(
         self,
-        access: Access,
+        access: GithubAccess,
         clock: BlockingClock | None = None,
         deadline_s: float = DEADLINE_S,
         before_write: Callable[[], None] = lambda: None,
@@ -201,7 +201,7 @@ class GithubClient:
 
     def _once(self, asked: _Asked, *, repeatable: bool, follow: bool = True) -> Raw:
         """One try. Raises Again where another one may fare better, else HostError and its kinds."""
-        call = Call(self._session, self._patience.remaining_s, follow=follow)
+        call = RequestCall(self._session, self._patience.remaining_s, follow=follow)
         try:
             self._requester.requestJson(
                 asked.method,

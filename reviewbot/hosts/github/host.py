@@ -10,7 +10,7 @@ from itertools import islice
 from reviewbot.config.load import FILE_NAME
 from reviewbot.domain.errors import HostError, InputError
 from reviewbot.hosts.base import CodeHost, HostedChange, PullHead, PullRequest, Push, Workspace
-from reviewbot.hosts.github.auth.access import Access, find_access, web_host_of
+from reviewbot.hosts.github.auth.access import GithubAccess, find_access, web_host_of
 from reviewbot.hosts.github.change import read_change
 from reviewbot.hosts.github.checks import GithubChecks
 from reviewbot.hosts.github.client import GithubClient
@@ -34,7 +34,7 @@ _TEAM = "team:"
 
 @contextmanager
 def github_host(
-    access: Access, own_id: int | None = None, before_write: Callable[[], None] = lambda: None
+    access: GithubAccess, own_id: int | None = None, before_write: Callable[[], None] = lambda: None
 ) -> Iterator[CodeHost]:
     """Open GitHub under a token.
 
@@ -50,7 +50,7 @@ def open_host(name: PullName, environ: Mapping[str, str]) -> AbstractContextMana
     return github_host(access_to(name, environ))
 
 
-def access_to(name: PullName, environ: Mapping[str, str]) -> Access:
+def access_to(name: PullName, environ: Mapping[str, str]) -> GithubAccess:
     """The access to the host of a pull request. Raises as `open_host`."""
     if name.host is not None and not environ.get("GITHUB_API_URL", "").strip():
         environ = {**environ, "GH_HOST": name.host}

@@ -1,7 +1,7 @@
 """HTTP transport to one host: capped in size and time, with no redirect to another host.
 
-`Call` stands where PyGithub expects a connection. It tells PyGithub that all went well and keeps what really came, so
-that PyGithub neither waits nor follows anything.
+`RequestCall` stands where PyGithub expects a connection. It tells PyGithub that all went well and keeps what really
+came, so that PyGithub neither waits nor follows anything.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class HttpSession:
             raise BrokenError(type(error).__name__, sent=not _never_sent(error)) from None
 
 
-class Call:
+class RequestCall:
     """One request in the shape of PyGithub's connections."""
 
     def __init__(self, session: HttpSession, left: Callable[[], float], *, follow: bool = True) -> None:

@@ -30,7 +30,7 @@ _TITLE = 500
 """Characters that are left for the title and for notes."""
 
 
-class Pattern(NamedTuple):
+class SearchPattern(NamedTuple):
     """What is searched for."""
 
     expression: Expression
@@ -42,7 +42,7 @@ class Pattern(NamedTuple):
     """Whether it may say something of the end of a line."""
 
 
-def compile_pattern(text: str, *, literal: bool, ignore_case: bool) -> Pattern:
+def compile_pattern(text: str, *, literal: bool, ignore_case: bool) -> SearchPattern:
     """Compile a pattern; one that is no expression of RE2 is taken literally, as models often mean it."""
     options = re2.Options()
     options.log_errors = False
@@ -53,7 +53,7 @@ def compile_pattern(text: str, *, literal: bool, ignore_case: bool) -> Pattern:
     if not literal:
         try:
             expression = re2.compile(f"(?m){text}", options)
-            return Pattern(expression, of_lines=not _WHOLE_TEXT.search(text), of_ends="$" in text or "\\" in text)
+            return SearchPattern(expression, of_lines=not _WHOLE_TEXT.search(text), of_ends="$" in text or "\\" in text)
         except re2.error as error:
             reason = error.args[0] if error.args else ""
             reason = reason.replace(b"(?m)", b"", 1) if isinstance(reason, bytes) else reason
@@ -62,7 +62,7 @@ def compile_pattern(text: str, *, literal: bool, ignore_case: bool) -> Pattern:
             fault = "half of a character"
     options.literal = True
     try:
-        return Pattern(re2.compile(text, options), fault)
+        return SearchPattern(re2.compile(text, options), fault)
     except (re2.error, UnicodeEncodeError):
         raise Refused("pattern cannot be searched for") from None
 
@@ -130,7 +130,7 @@ class Lines(NamedTuple):
     """Why there may be more; empty where there are none."""
 
 
-def find_lines(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> Lines:
+def find_lines(view: RepositoryView, pattern: SearchPattern, paths: Sequence[str]) -> Lines:
     """The path and the number of each line that matches, as it is shown, up to `ToolLimits.uses`."""
     places: list[tuple[str, int]] = []
     end = time.monotonic() + view.limits.search_seconds
@@ -141,13 +141,15 @@ def find_lines(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> 
     return Lines(tuple(places), "")
 
 
-def _matching_files(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
+def _matching_files(
+    view: RepositoryView, pattern: SearchPattern, paths: Sequence[str]
+) -> Iterator[tuple[str, list[int]]]:
     """Yield the files with lines that match, and those lines."""
     for path, content in view.snapshot.contents(_candidates(view, pattern, paths)):
         yield path, _lines_of(view, pattern.expression, path, content)
 
 
-def _candidates(view: RepositoryView, pattern: Pattern, paths: Sequence[str]) -> Iterable[str]:
+def _candidates(view: RepositoryView, pattern: SearchPattern, paths: Sequence[str]) -> Iterable[str]:
     """The files that need be looked at."""
     if pattern.of_lines and isinstance(view.snapshot, Searchable):
         return view.snapshot.matching(pattern.expression, paths, crlf=pattern.of_ends)
@@ -163,7 +165,7 @@ def _lines_of(view: RepositoryView, expression: Expression, path: str, content: 
     return [line for line in lines if expression.search(masked[line - 1].encode("utf-8"))]
 
 
-def _search(found: _Found, pattern: Pattern, paths: Sequence[str], clock: Callable[[], float]) -> str:
+def _search(found: _Found, pattern: SearchPattern, paths: Sequence[str], clock: Callable[[], float]) -> str:
     """Fill an answer; why it holds not all, or nothing."""
     view, limits = found.view, found.view.limits
     end, left = clock() + limits.search_seconds, limits.search_bytes

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from reviewbot import __version__
 from reviewbot.coverage.verdict import coverage_words, is_lacking, issues_of, verdict_words
 from reviewbot.report.costs import asked_models, dollars, seconds
-from reviewbot.report.markdown.finding import Detail, prose
+from reviewbot.report.markdown.finding import DetailLevel, prose
 from reviewbot.report.markdown.sections import (
-    Page,
+    CommentParts,
     about_blocks,
     agent_blocks,
     conflict_blocks,
@@ -73,11 +73,11 @@ def render_markdown(
     """
     if is_plainly_clean(review):
         return _joined(_clean_lines(review))
-    page, total = Page(review, links, inline), len(review.findings)
-    for detail in (Detail(total), Detail(total, folds=False), Detail(total, folds=False, code_lines=0)):
+    page, total = CommentParts(review, links, inline), len(review.findings)
+    for detail in (DetailLevel(total), DetailLevel(total, folds=False), DetailLevel(total, folds=False, code_lines=0)):
         if text := _within(_blocks(page, detail), max_chars):
             return text
-    short = Detail(0, items=5, prose=200, folds=False, code_lines=0, proofs=False)
+    short = DetailLevel(0, items=5, prose=200, folds=False, code_lines=0, proofs=False)
     if not _within(_blocks(page, short), max_chars - _HEADINGS_CHARS):
         short = short._replace(items=0)
     room = max_chars - len(_joined(_blocks(page, short))) - _HEADINGS_CHARS
@@ -123,7 +123,7 @@ def _heading(review: Review) -> str:
     return f"## reviewbot: {words}"
 
 
-def _blocks(page: Page, detail: Detail) -> Iterator[str]:
+def _blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     yield _heading(page.review)
     yield from about_blocks(page, detail)
     yield f"{coverage_words(page.review.coverage)}, {line_counts(page.review)}."
@@ -133,9 +133,9 @@ def _blocks(page: Page, detail: Detail) -> Iterator[str]:
         yield f"Left out to stay within GitHub's limit: {', '.join(lost)}."
 
 
-def _lost(detail: Detail) -> list[str]:
+def _lost(detail: DetailLevel) -> list[str]:
     """What the shorter forms do without, in words."""
-    full = Detail(0)
+    full = DetailLevel(0)
     return [
         *(["the folded lists"] if not detail.folds else []),
         *(["all code"] if not detail.code_lines else []),

@@ -35,7 +35,7 @@ _INFOS |= {"cc": "cpp", "hpp": "cpp"}
 """The end of a name to the info string of a fence, where they differ: for colours only."""
 
 
-class Detail(NamedTuple):
+class DetailLevel(NamedTuple):
     """How much of a review is shown; a comment that is too long is written again with less."""
 
     findings: int
@@ -53,7 +53,7 @@ class Detail(NamedTuple):
 
 
 def finding_blocks(
-    finding: Finding, detail: Detail, links: SourceLinks | None, *, level: str = "", evidence: bool = True
+    finding: Finding, detail: DetailLevel, links: SourceLinks | None, *, level: str = "", evidence: bool = True
 ) -> Iterator[str]:
     """A list item and what belongs to it. Also the shortest form has title, place, and who says so how surely."""
     word = f"{level}: " if level else ""
@@ -66,7 +66,7 @@ def finding_blocks(
         yield f"{INDENT}*Fix:* {prose(fix.words, detail.prose)}"
 
 
-def one_line_of(finding: Finding, links: SourceLinks | None, detail: Detail) -> str:
+def one_line_of(finding: Finding, links: SourceLinks | None, detail: DetailLevel) -> str:
     """A finding that stands at its line as a comment: its title, linked to it."""
     title = prose(title_of(finding), detail.prose)
     place = md_code(f"{short_label(finding.path)}:{finding.line}")
@@ -88,7 +88,7 @@ def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | 
     if proposal is not None:
         yield proposal
     elif fix.code:
-        detail = Detail(1)
+        detail = DetailLevel(1)
         yield "- *Instead, not tried out:*"
         yield from _code(finding, fix, detail, evidence=False)
     yield from fold_section("Prompt for an agent", [md_block(prompt_of(finding), "text")])
@@ -163,7 +163,7 @@ def _tag(text: str) -> str:
     return md_code(short_line(text, TAG_CHARS))
 
 
-def _code(finding: Finding, fix: Fix, detail: Detail, *, evidence: bool) -> Iterator[str]:
+def _code(finding: Finding, fix: Fix, detail: DetailLevel, *, evidence: bool) -> Iterator[str]:
     """The code at fault, and the lines that are to stand in its place: both together as a difference."""
     old = clip_block(dedent(finding.evidence), lines=detail.code_lines, chars=_CODE_CHARS) if evidence else ""
     new = clip_block(dedent(fix.code), lines=detail.code_lines, chars=_CODE_CHARS)

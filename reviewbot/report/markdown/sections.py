@@ -18,7 +18,7 @@ from reviewbot.report.findings.view import title_of
 from reviewbot.report.markdown.finding import (
     INDENT,
     TAG_CHARS,
-    Detail,
+    DetailLevel,
     finding_blocks,
     fold_section,
     linked_place,
@@ -57,7 +57,7 @@ ASK_AGAIN = (
 )
 
 
-class Page(NamedTuple):
+class CommentParts(NamedTuple):
     """What a comment is made of beside the review."""
 
     review: Review
@@ -66,7 +66,7 @@ class Page(NamedTuple):
     """Findings that stand at their lines as comments: the body has a line of each."""
 
 
-def about_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def about_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """What the change does, in the words of the models that read it; of a large change also its files by theme."""
     review = page.review
     if texts := [prose(text, detail.prose) for text in review.about[:_SUMMARIES] if one_line(text)]:
@@ -86,7 +86,7 @@ def changed_lines(review: Review) -> int:
     return sum(entry.added + entry.removed for entry in review.coverage)
 
 
-def finding_sections(page: Page, detail: Detail) -> Iterator[str]:
+def finding_sections(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """The findings under a heading per severity; a last line says how many are left out."""
     ranked = open_ranked(page.review)
     totals = Counter(finding.severity for finding in ranked)
@@ -103,7 +103,7 @@ def open_ranked(review: Review) -> list[Finding]:
     return [finding for finding in by_severity(review.findings) if finding.severity != "info"]
 
 
-def entry_of(finding: Finding, page: Page, detail: Detail) -> Iterator[str]:
+def entry_of(finding: Finding, page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """A finding in the body: on one line where it stands at its lines as a comment."""
     if finding in page.inline:
         yield one_line_of(finding, page.links, detail)
@@ -111,7 +111,7 @@ def entry_of(finding: Finding, page: Page, detail: Detail) -> Iterator[str]:
         yield from finding_blocks(finding, detail, page.links)
 
 
-def conflict_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def conflict_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """Contradictions, with all sides."""
     conflicts = page.review.conflicts
     if conflicts:
@@ -127,7 +127,7 @@ def conflict_blocks(page: Page, detail: Detail) -> Iterator[str]:
     yield from _more(len(conflicts) - detail.items, "contradiction")
 
 
-def human_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def human_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """What a person must look at."""
     human = page.review.human
     if human:
@@ -146,7 +146,7 @@ def _human_place(item: HumanItem) -> str:
     return md_code(f"{short_label(item.path)}:{item.line}") if item.line else name_of(item.path)
 
 
-def failure_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def failure_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """What failed: one list item per reason, with the first of its files."""
     groups = failures(page.review)
     if groups:
@@ -155,14 +155,14 @@ def failure_blocks(page: Page, detail: Detail) -> Iterator[str]:
     yield from _more(len(groups) - detail.items, "reason")
 
 
-def _unseen(group: Unseen, detail: Detail) -> str:
+def _unseen(group: Unseen, detail: DetailLevel) -> str:
     reason = f": {prose(group.reason, detail.prose)}" if one_line(group.reason) else ""
     what = prose(group.what, _REASON_CHARS) or "unnamed"
     names = names_of(group.paths, max(_MIN_NAMES, detail.items // 5))
     return f"- **{what}**{reason} ({len(group.paths):,}: {names})"
 
 
-def suppression_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def suppression_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """What settings and comments did to findings: open what a reader must see, the rest as a fold."""
     groups = suppression_groups(page.review)
     items = []
@@ -182,7 +182,7 @@ def suppression_blocks(page: Page, detail: Detail) -> Iterator[str]:
         yield from rest
 
 
-def minor_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def minor_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """Findings of severity info: true, and no reason to hold a change up."""
     notes = [finding for finding in page.review.findings if finding.severity == "info"]
     room = max(0, detail.findings - len(open_ranked(page.review)))
@@ -194,7 +194,7 @@ def minor_blocks(page: Page, detail: Detail) -> Iterator[str]:
     yield from fold_section(f"{SEVERITY_WORDS['info']} ({len(notes):,})", [*blocks, *(lost if left > 0 else [])])
 
 
-def withheld_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def withheld_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """How many findings are withheld, by reason, always; each of them in a folded list where there is room."""
     withheld = page.review.withheld
     if not withheld:
@@ -207,13 +207,13 @@ def withheld_blocks(page: Page, detail: Detail) -> Iterator[str]:
     yield from fold_section(title, [*_list(items), *_more(len(withheld) - detail.items, "finding")])
 
 
-def _withheld(item: Withheld, links: SourceLinks | None, detail: Detail) -> str:
+def _withheld(item: Withheld, links: SourceLinks | None, detail: DetailLevel) -> str:
     finding = item.finding
     why = prose(item.message, detail.prose) or WITHHELD_WORDS[item.reason]
     return f"{linked_place(finding, links)} {prose(title_of(finding), detail.prose)} ({finding.severity}; {why})"
 
 
-def coverage_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def coverage_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """Every file in a fold, by state and reason; then parts of the review that were planned out."""
     if not detail.folds or not page.review.coverage:
         return
@@ -223,7 +223,7 @@ def coverage_blocks(page: Page, detail: Detail) -> Iterator[str]:
     yield from fold_section(title, [*_list(items), *_more(len(groups) - detail.items, "reason")])
 
 
-def making_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def making_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """How the review was made: readers, calls, tokens and dollars, notes, and how to ask again or dismiss."""
     review = page.review
     readers = f"static analyzers without a model, {seconds(review.timings.wall_ms)}."
@@ -244,7 +244,7 @@ def making_blocks(page: Page, detail: Detail) -> Iterator[str]:
         yield "\n".join(items)
 
 
-def _bill(review: Review, detail: Detail) -> list[str]:
+def _bill(review: Review, detail: DetailLevel) -> list[str]:
     """What each worker and role cost, and the sum."""
     costs = bill(review)
     rows = [
@@ -257,7 +257,7 @@ def _bill(review: Review, detail: Detail) -> list[str]:
     return rows if costs else []
 
 
-def agent_blocks(page: Page, detail: Detail) -> Iterator[str]:
+def agent_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """A prompt for a coding agent, about all findings, ready to be copied."""
     findings = [finding for _, finding in open_findings(page.review)]
     if findings and detail.folds:

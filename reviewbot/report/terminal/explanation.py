@@ -10,14 +10,14 @@ from reviewbot.report.text import short_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reviewbot.report.explain import Account
+    from reviewbot.report.explain import Explanation
 
 _HEADING_CHARS, _ROW_CHARS = 400, 2_000
 _ACCOUNTS, _ROWS = 50, 60
 """More are not read; the trace has all of them."""
 
 
-def render_explanation(accounts: Sequence[Account], *, width: int, colour: bool) -> str:
+def render_explanation(accounts: Sequence[Explanation], *, width: int, colour: bool) -> str:
     """The page with a last LF. Every text in it is shown, and none of it obeyed."""
     page = Page(width=width, colour=colour)
     for number, account in enumerate(accounts[:_ACCOUNTS]):

@@ -12,7 +12,7 @@ import pytest
 
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.python.hunk_repair import repair
-from reviewbot.analyzers.python.lines import Scan, Statement, logical_ends, scan
+from reviewbot.analyzers.python.lines import Scan, StatementStart, logical_ends, scan
 from reviewbot.analyzers.python.newer_syntax import older
 from reviewbot.analyzers.ruff import run
 from reviewbot.analyzers.ruff.run import RuffRunner, find_ruff
@@ -35,7 +35,7 @@ def test_very_many_brackets_that_nobody_opened_are_counted_in_time() -> None:
     found = scan([")" * MANY, "x = 1"])
 
     assert len(found.unmatched) == MANY
-    assert found.statements == [Statement(0, ")"), Statement(0, "x")]
+    assert found.statements == [StatementStart(0, ")"), StatementStart(0, "x")]
 
 
 def test_very_many_lines_that_await_behind_a_definition_are_read_in_time() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.analyzers.imported.matchers import MAX_BREAKS
 from reviewbot.analyzers.imported.reading import read_results
-from reviewbot.analyzers.imported.results import MAX_RESULTS, MAX_RUNS, Result, ToolRun
+from reviewbot.analyzers.imported.results import MAX_RESULTS, MAX_RUNS, ProgramRun, Result
 from reviewbot.domain.errors import InputError
 from tests.analyzers.imported.logs import read_log
 
@@ -61,7 +61,7 @@ anything = st.recursive(
 Found = tuple[str, str, int, str, str]
 
 
-def rows(runs: list[ToolRun]) -> list[Found]:
+def rows(runs: list[ProgramRun]) -> list[Found]:
     return [(run.tool, each.uri, each.line, each.rule, each.level) for run in runs for each in run.results]
 
 
@@ -70,7 +70,7 @@ def diagnostic(**fields: Any) -> dict[str, Any]:
     return {"message": "It is wrong.", "location": place, "code": {"value": "SA1000"}} | fields
 
 
-def with_matchers(log: str, *matchers: Any) -> list[ToolRun]:
+def with_matchers(log: str, *matchers: Any) -> list[ProgramRun]:
     given = [("matchers.json", json.dumps({"problemMatcher": list(matchers)}).encode()), ("lint.log", log.encode())]
     return [run for _, run in read_results(given)]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_LOG_RESULTS, MAX_RESULTS, MAX_RUNS, Result, ToolRun
+from reviewbot.analyzers.imported.results import MAX_BYTES, MAX_LOG_RESULTS, MAX_RESULTS, MAX_RUNS, ProgramRun, Result
 from reviewbot.domain.errors import InputError
 from tests.analyzers.imported.logs import read_log
 
@@ -74,7 +74,7 @@ def with_other(log: Log, way: Path, other: object) -> bytes:
     return json.dumps(made).encode()
 
 
-def assert_is_sound(run: ToolRun) -> None:
+def assert_is_sound(run: ProgramRun) -> None:
     assert isinstance(run.tool, str)
     for found in run.results:
         texts = (found.rule, found.level, found.message, found.uri, *found.tags)
@@ -88,7 +88,7 @@ def assert_is_sound(run: ToolRun) -> None:
 def test_the_full_log_is_read_as_it_says() -> None:
     (run,) = read_log("x", json.dumps(full()).encode())
 
-    assert run == ToolRun(
+    assert run == ProgramRun(
         "checker",
         (
             Result(

@@ -6,13 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.analyzers.python.lines import Statement, logical_ends, odd_coding, scan
+from reviewbot.analyzers.python.lines import StatementStart, logical_ends, odd_coding, scan
 
 
 def test_statements_are_found_with_their_indentation_and_first_word() -> None:
     found = scan(["@d", "def f(x,", "    y):", "    # why", "", "    return x + \\", "  y", "z = '''", "def", "'''"])
 
-    assert found.statements == [Statement(0, "@"), Statement(0, "def"), Statement(4, "return"), Statement(0, "z")]
+    assert found.statements == [
+        StatementStart(0, "@"),
+        StatementStart(0, "def"),
+        StatementStart(4, "return"),
+        StatementStart(0, "z"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +43,7 @@ def test_a_scan_can_begin_inside_a_text() -> None:
     found = scan(["It's (", '    """', "    x = 1"], '"""')
 
     assert (found.quote, found.open) == ("", [])
-    assert found.statements == [Statement(0, ""), Statement(4, "x")]
+    assert found.statements == [StatementStart(0, ""), StatementStart(4, "x")]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
-from reviewbot.analyzers.ruff.confidence import Surroundings, doubt_of
-from reviewbot.analyzers.ruff.run import Report
+from reviewbot.analyzers.ruff.confidence import ReportContext, doubt_of
+from reviewbot.analyzers.ruff.run import RuffDiagnostic
 
 
 def doubted(code: str, text: str) -> int:
@@ -14,7 +14,7 @@ def doubted(code: str, text: str) -> int:
     shown = {number: ChangedLine(number, line, added=True) for number, line in enumerate(text.split("\n"), 1)}
     last = max(shown)
     return doubt_of(
-        Report(code, "a message", last, last, last, whole=True), shown[last], Surroundings(ShownLines(shown))
+        RuffDiagnostic(code, "a message", last, last, last, whole=True), shown[last], ReportContext(ShownLines(shown))
     ).most
 
 

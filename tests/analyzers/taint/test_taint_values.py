@@ -19,7 +19,7 @@ from reviewbot.analyzers.taint.operations import (
     without,
 )
 from reviewbot.analyzers.taint.places import place, render_expression
-from reviewbot.analyzers.taint.scopes import Scope
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.values import (
     ALL,
     BUILT,
@@ -41,8 +41,8 @@ def tainted(text: str = "a", *safe: str, reach: str = "remote") -> Value:
     return Value((Taint(Origin(reach, 1, text), frozenset(safe), frozenset(), ()),))
 
 
-def scope() -> Scope:
-    return Scope(Budget(10_000))
+def scope() -> ValueScope:
+    return ValueScope(Budget(10_000))
 
 
 def test_a_value_is_harmless_only_where_both_sides_are() -> None:
@@ -153,7 +153,7 @@ def test_a_snapshot_holds_what_lies_between() -> None:
 
 
 def test_a_scope_counts_its_work() -> None:
-    small = Scope(Budget(2))
+    small = ValueScope(Budget(2))
     small.set("a", CLEAN)
     small.set("b", CLEAN)
     with pytest.raises(OutOfSteps):

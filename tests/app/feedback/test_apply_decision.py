@@ -13,7 +13,7 @@ import pytest
 from reviewbot.app.feedback.apply_decision import DecisionFollower, record_result
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, Left, QueueItem, Reviewed
+from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, LeavingReview, Left, QueueItem
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.work import End
@@ -241,7 +241,7 @@ class OneHost:
 def an_item(database: Database, finding: Finding, head: str = HEAD) -> QueueItem:
     queue = HumanQueue(database)
     human = HumanItem(path=finding.path, line=finding.line, reason="critical if true", finding=finding)
-    queue.put(Reviewed(1, 4242, 7, "acme/shop", head, "run"), [Left(("1" * 32,), human)])
+    queue.put(LeavingReview(1, 4242, 7, "acme/shop", head, "run"), [Left(("1" * 32,), human)])
     queue.confirm(queue.list_items()[0].item, DEV, "true")
     return queue.list_items()[0]
 

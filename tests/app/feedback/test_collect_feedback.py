@@ -12,7 +12,7 @@ import pytest
 from reviewbot.app.scheduling.inbox_consumer import command_of
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.triggers.values import Delivery, Trigger
-from reviewbot.app.web.events import Identity, decide_trigger
+from reviewbot.app.web.events import AppIdentity, decide_trigger
 from reviewbot.config import Settings
 from reviewbot.domain.contracts.feedback import Label
 from reviewbot.evaluate.feedback_fit import GroupRates, rates
@@ -59,7 +59,7 @@ class History:
             head = {**of_pull.get("head", {}), "sha": self.pull.head_sha}
             payload["pull_request"] = {**of_pull, "number": self.pull.number, "base": base, "head": head}
             payload.pop("number", None)
-        trigger = decide_trigger(name, payload, f"d-{self.count}", Identity(APP_ID, "reviewbot"), Settings())
+        trigger = decide_trigger(name, payload, f"d-{self.count}", AppIdentity(APP_ID, "reviewbot"), Settings())
         assert isinstance(trigger, Trigger), trigger
         command = command_of(Delivery(f"d-{self.count}", name, f"{self.count}", trigger, id=self.count))
         waiting = self.shop.stage.shelf.waiting

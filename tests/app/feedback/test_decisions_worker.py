@@ -10,7 +10,7 @@ from threading import Event, Thread
 import pytest
 
 from reviewbot.app.store.durable.database import open_database
-from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, Left, QueueItem, Reviewed
+from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, LeavingReview, Left, QueueItem
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.work import Json
@@ -29,7 +29,7 @@ def test_a_worker_carries_a_decision_out_once_also_where_the_host_is_away_at_fir
     queue = HumanQueue(open_database(options.database))
     finding = a_finding(severity="critical")
     human = HumanItem(path=finding.path, line=1, reason="critical if true", finding=finding)
-    queue.put(Reviewed(1, 5, 7, "o/n", "a" * 40, "run"), [Left(("1" * 32,), human)])
+    queue.put(LeavingReview(1, 5, 7, "o/n", "a" * 40, "run"), [Left(("1" * 32,), human)])
     [item] = queue.list_items()
     queue.confirm(item.item, Decider("dev", "page"), "true")
     tries: list[str] = []

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.human_queue import HumanQueue, Left, Reviewed
+from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, Left
 from reviewbot.domain.contracts import HumanItem
 from tests.app.pages.conftest import A, B, Site, form_token
 from tests.app.pages.test_runs import HOSTILE
@@ -21,7 +21,7 @@ def queue(database: Database, a_finding: MakeFinding) -> HumanQueue:
     for repository, name in ((A, "octo/one"), (B, "other/two")):
         finding = a_finding(severity="critical", title=f"Lost update in {name}", message=HOSTILE, confidence=60)
         left = Left((f"{repository:032x}",), HumanItem(path="a.py", line=1, reason="not proven", finding=finding))
-        made.put(Reviewed(1, repository, 7, name, "a" * 40, f"review:{repository}:7:{'a' * 40}:p"), [left])
+        made.put(LeavingReview(1, repository, 7, name, "a" * 40, f"review:{repository}:7:{'a' * 40}:p"), [left])
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot.app.scheduling.catchup import MAX_ORDERS, CatchUp
 from reviewbot.domain.errors import HostAccessError
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.hosts.github.host import github_host
 from tests.app.conftest import A, Stage, order
@@ -173,7 +173,7 @@ def test_a_revoked_key_is_passed_over(github: AppGithub, pem: str, stage: Stage,
 def test_a_person_is_called_by_a_label_and_a_wish_for_a_review(github: AppGithub) -> None:
     open_pull(github, 7)
     people = ["octocat", "team:security", "contributor", "a/b"]
-    with github_host(Access(github.token, github.url)) as host:
+    with github_host(GithubAccess(github.token, github.url)) as host:
         notes = host.request_people("acme/shop", 7, "needs a person", people)
 
     assert github.app.asked == [
@@ -188,6 +188,6 @@ def test_a_person_is_called_by_a_label_and_a_wish_for_a_review(github: AppGithub
 
 
 def test_nobody_is_called_where_nobody_is_named(github: AppGithub) -> None:
-    with github_host(Access(github.token, github.url)) as host:
+    with github_host(GithubAccess(github.token, github.url)) as host:
         assert host.request_people("acme/shop", 7, None, []) == ()
     assert github.recorded == []

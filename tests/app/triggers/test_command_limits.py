@@ -6,7 +6,7 @@ import pytest
 
 from reviewbot.app.triggers.commands import READING, VERBS, Command, command_in
 from reviewbot.app.triggers.decide import ALLOWED, decide
-from reviewbot.app.triggers.values import Comment, Event, Refusal, Trigger
+from reviewbot.app.triggers.values import Comment, Refusal, Trigger, WebhookEvent
 from reviewbot.config import Settings
 
 
@@ -44,7 +44,7 @@ def test_a_stranger_never_learns_which_commands_there_are(
 ) -> None:
     """Of several reasons the first is told, in an order that gives nothing away."""
     comment = Comment(1, "issue", body, association)
-    event = Event("issue_comment", action, 1, 1, "o/r", 7, None, "d", "dev", comment=comment, closed=True)
+    event = WebhookEvent("issue_comment", action, 1, 1, "o/r", 7, None, "d", "dev", comment=comment, closed=True)
 
     assert decide(event, Settings()) == Refusal(reason)
 
@@ -53,7 +53,7 @@ def test_a_stranger_never_learns_which_commands_there_are(
 @pytest.mark.parametrize("verb", sorted(VERBS))
 def test_a_stranger_may_only_read(verb: str, association: str) -> None:
     comment = Comment(1, "issue", f"@ReviewBot {verb} x", association)
-    event = Event("issue_comment", "created", 1, 1, "o/r", 7, None, "d", "dev", comment=comment)
+    event = WebhookEvent("issue_comment", "created", 1, 1, "o/r", 7, None, "d", "dev", comment=comment)
     found = decide(event, Settings())
 
     if association in ALLOWED or verb in READING:

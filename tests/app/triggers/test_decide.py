@@ -12,10 +12,10 @@ from reviewbot.app.triggers.decide import decide, refusal_of
 from reviewbot.app.triggers.values import (
     Comment,
     Delivery,
-    Event,
     PullFacts,
     Refusal,
     Trigger,
+    WebhookEvent,
     facts_of,
     trigger_values,
 )
@@ -34,7 +34,7 @@ FACTS = PullFacts(
 )
 
 
-def an_event(action: str = "opened", name: str = "pull_request", **fields: Any) -> Event:
+def an_event(action: str = "opened", name: str = "pull_request", **fields: Any) -> WebhookEvent:
     known: dict[str, Any] = {
         "installation_id": 42,
         "repository_id": 1,
@@ -45,10 +45,10 @@ def an_event(action: str = "opened", name: str = "pull_request", **fields: Any) 
         "sender": "dev",
         "pull": FACTS,
     }
-    return Event(name, action, **{**known, **fields})
+    return WebhookEvent(name, action, **{**known, **fields})
 
 
-def a_comment(body: str = "/reviewbot review", association: str = "MEMBER", **fields: Any) -> Event:
+def a_comment(body: str = "/reviewbot review", association: str = "MEMBER", **fields: Any) -> WebhookEvent:
     comment = Comment(900, "issue", body, association)
     return an_event(
         fields.pop("action", "created"), "issue_comment", pull=None, head_sha=None, comment=comment, **fields
@@ -188,7 +188,7 @@ def test_only_a_new_comment_gives_a_command(action: str) -> None:
         (a_comment(closed=True), "closed"),
     ],
 )
-def test_other_comments_are_refused_by_name(event: Event, reason: str) -> None:
+def test_other_comments_are_refused_by_name(event: WebhookEvent, reason: str) -> None:
     found = decide(event, Settings())
 
     assert isinstance(found, Refusal)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.app.triggers.values import Refusal, Trigger
-from reviewbot.app.web.events import GHOST, Identity, PayloadError, decide_trigger
+from reviewbot.app.web.events import GHOST, AppIdentity, PayloadError, decide_trigger
 from reviewbot.app.web.payloads import MAX_TEXT
 from reviewbot.config import Settings
 from tests.webhooks import (
@@ -27,7 +27,7 @@ from tests.webhooks import (
     thread_event,
 )
 
-WHO = Identity(APP_ID, "reviewbot", BOT_ID)
+WHO = AppIdentity(APP_ID, "reviewbot", BOT_ID)
 ANY_BOT = Settings(review_bots=True)
 OWN_NAME = {"login": "ReviewBot[bot]", "type": "bot", "id": 5}
 THROUGH_US = {"performed_via_github_app": {"id": APP_ID}}
@@ -36,7 +36,7 @@ BIGGEST = 2**63 - 1
 
 
 def judged(
-    payload: dict[str, Any], name: str = "pull_request", settings: Settings | None = None, who: Identity = WHO
+    payload: dict[str, Any], name: str = "pull_request", settings: Settings | None = None, who: AppIdentity = WHO
 ) -> Trigger | Refusal:
     return decide_trigger(name, payload, "d-1", who, settings or Settings())
 

@@ -11,11 +11,11 @@ import pytest
 
 from reviewbot.app.triggers.values import Refusal, Trigger
 from reviewbot.app.web.body import read_object
-from reviewbot.app.web.events import Identity, decide_trigger
+from reviewbot.app.web.events import AppIdentity, decide_trigger
 from reviewbot.config import Settings
 
 FOLDER = Path(__file__).parents[4] / "shared" / "contracts" / "webhooks"
-WHO = Identity(app_id=29_310, slug="reviewbot")
+WHO = AppIdentity(app_id=29_310, slug="reviewbot")
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="GitHub's own payloads are not at hand")
 

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.web.parts import SetupParts
-from reviewbot.app.web.setup import LIFETIME_S, MAX_FORM_BYTES, MAX_STATES, Sessions
+from reviewbot.app.web.setup import LIFETIME_S, MAX_FORM_BYTES, MAX_STATES, SetupSessions
 from reviewbot.domain.errors import ConfigError, HostError
 from tests.webhooks import CREDENTIALS, KEY, SECRET, Service, service
 
@@ -279,7 +279,7 @@ def test_the_page_runs_nothing_and_sends_its_form_to_us_and_the_host_alone(brows
 
 def test_states_end_after_an_hour_and_there_are_not_many_of_them() -> None:
     now = [0.0]
-    sessions = Sessions(TOKEN, lambda: now[0])
+    sessions = SetupSessions(TOKEN, lambda: now[0])
     old = sessions.begin("b")
     now[0] = LIFETIME_S + 1
     kept = [sessions.begin("b") for _ in range(MAX_STATES)]

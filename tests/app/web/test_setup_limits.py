@@ -27,7 +27,7 @@ from reviewbot.app.web.metrics import ACK_BUCKETS
 from reviewbot.app.web.pages import StartPage, final_page, manifest, policy, problem_page, start_page
 from reviewbot.app.web.parts import MAX_BODY_BYTES, SetupParts
 from reviewbot.app.web.server import HEADER_BYTES, WebServer
-from reviewbot.app.web.setup import LIFETIME_S, MAX_STATES, Sessions
+from reviewbot.app.web.setup import LIFETIME_S, MAX_STATES, SetupSessions
 from tests.webhooks import CREDENTIALS, Service, pull_event, service
 
 TOKEN = "a-token-that-was-printed"
@@ -75,7 +75,7 @@ def get(client: FlaskClient, path: str, **headers: str) -> TestResponse:
 
 
 def test_a_guess_does_not_use_the_token_up() -> None:
-    sessions = Sessions(TOKEN)
+    sessions = SetupSessions(TOKEN)
 
     assert [sessions.admit(guess) for guess in ("", "x", TOKEN[:-1], TOKEN + "x", "\ud800")] == [None] * 5
     browser = sessions.admit(TOKEN)
@@ -86,7 +86,7 @@ def test_a_guess_does_not_use_the_token_up() -> None:
 
 def test_a_state_is_good_to_the_last_second_of_its_hour_and_once() -> None:
     now = [100.0]
-    sessions = Sessions(TOKEN, lambda: now[0])
+    sessions = SetupSessions(TOKEN, lambda: now[0])
     states = [sessions.begin("b") for _ in range(2)]
     now[0] += LIFETIME_S
 
@@ -96,7 +96,7 @@ def test_a_state_is_good_to_the_last_second_of_its_hour_and_once() -> None:
 
 
 def test_of_the_states_that_were_begun_only_the_oldest_is_dropped() -> None:
-    sessions = Sessions(TOKEN)
+    sessions = SetupSessions(TOKEN)
     states = [sessions.begin("b") for _ in range(MAX_STATES)]
     assert len(set(states)) == MAX_STATES
     one_more = sessions.begin("b")
@@ -105,7 +105,7 @@ def test_of_the_states_that_were_begun_only_the_oldest_is_dropped() -> None:
 
 
 def test_who_shows_anothers_state_spends_it() -> None:
-    sessions = Sessions(TOKEN)
+    sessions = SetupSessions(TOKEN)
     state = sessions.begin("mine")
 
     assert [sessions.finish(state, browser) for browser in ("\ud800", "mine")] == [False, False]

@@ -8,7 +8,7 @@ import pytest
 
 from reviewbot.app.triggers.commands import command_in
 from reviewbot.app.triggers.values import Refusal, Trigger
-from reviewbot.app.web.events import Identity, decide_trigger
+from reviewbot.app.web.events import AppIdentity, decide_trigger
 from reviewbot.config import Settings
 from reviewbot.memory.packing import unpack
 from reviewbot.publish.discussion import MAX_IN_THREAD
@@ -17,7 +17,7 @@ from tests.app.worker.talking import Talk
 from tests.github_api.state import Comment
 from tests.webhooks import APP_ID, BOT, BOT_ID, PERSON, comment_event
 
-WHO = Identity(APP_ID, "reviewbot", BOT_ID)
+WHO = AppIdentity(APP_ID, "reviewbot", BOT_ID)
 slow = pytest.mark.slow
 
 

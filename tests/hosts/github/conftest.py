@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewbot.hosts.base import PullRequest
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import read_pull
 from tests.git_repo import copy_repo
@@ -47,7 +47,7 @@ def make_client(patient: PatientClock) -> Iterator[Callable[..., GithubClient]]:
     with ExitStack() as closing:
 
         def make(api: FakeGitHub, deadline_s: float = 300.0, token: str | None = None) -> GithubClient:
-            access = Access(token or api.token, api.url)
+            access = GithubAccess(token or api.token, api.url)
             return closing.enter_context(GithubClient(access, patient, deadline_s))
 
         yield make

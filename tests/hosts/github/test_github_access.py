@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import HostAccessError
-from reviewbot.hosts.github.auth.access import API_URL, Access, api_url_of, check_url, find_access, web_host_of
+from reviewbot.hosts.github.auth.access import API_URL, GithubAccess, api_url_of, check_url, find_access, web_host_of
 from reviewbot.hosts.github.auth.gh_cli_token import token_in
 
 HOSTS_FILE = """\
@@ -41,7 +41,7 @@ def gh(folder: Path, script: str) -> str:
 
 
 def test_the_token_is_not_in_the_text_of_an_access() -> None:
-    assert "secret" not in f"{Access('secret')!r} {Access('secret')}"
+    assert "secret" not in f"{GithubAccess('secret')!r} {GithubAccess('secret')}"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_any_text_of_a_file_is_read_without_an_error(text: str) -> None:
 @pytest.mark.parametrize("token", ["", "two words", "a\nb", "a\r\nX-Other: b", "tökén", "\x00"])
 def test_what_cannot_be_a_token_is_refused_and_not_repeated(token: str) -> None:
     with pytest.raises(HostAccessError) as raised:
-        Access(token)
+        GithubAccess(token)
     assert not token.strip() or token not in str(raised.value)
 
 

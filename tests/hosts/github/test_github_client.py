@@ -19,7 +19,7 @@ from reviewbot.domain.errors import (
     HostUnknownError,
 )
 from reviewbot.hosts.github import transport
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.errors import Failed, fault, graphql_fault, message_of
 from reviewbot.hosts.github.rate_limits import Again, SystemBlockingClock, limit_pause_s
@@ -137,7 +137,7 @@ def test_what_writes_is_sent_once_and_its_fate_is_called_unknown(
 def test_where_nobody_listens_nothing_was_sent(method: str, patient: Any) -> None:
     with FakeGitHub() as api:
         url = api.url
-    with GithubClient(Access("t", url), patient) as client, pytest.raises(HostError) as raised:
+    with GithubClient(GithubAccess("t", url), patient) as client, pytest.raises(HostError) as raised:
         client.request(method, "/user")
 
     assert type(raised.value) is HostError

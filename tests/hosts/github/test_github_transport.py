@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewbot.domain.errors import HostError, HostUnknownError
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.transport import BrokenError, HttpSession, origin_of
 from tests.github_api import FakeGitHub, Reply
@@ -40,7 +40,7 @@ def silent() -> Iterator[str]:
 def test_a_host_that_never_answers_is_not_waited_for_beyond_the_deadline(
     method: str, error: type[HostError], silent: str
 ) -> None:
-    with GithubClient(Access("t", silent), deadline_s=0.2) as client, pytest.raises(HostError) as raised:
+    with GithubClient(GithubAccess("t", silent), deadline_s=0.2) as client, pytest.raises(HostError) as raised:
         client.request(method, SHOP)
 
     assert type(raised.value) is error
@@ -65,7 +65,7 @@ def test_without_any_time_nothing_is_sent(left: float, github_api: FakeGitHub, s
 
 
 def test_a_server_that_speaks_no_tls_was_sent_nothing(github_api: FakeGitHub, patient: Any) -> None:
-    access = Access("t", github_api.url.replace("http://", "https://"))
+    access = GithubAccess("t", github_api.url.replace("http://", "https://"))
 
     with GithubClient(access, patient) as client, pytest.raises(HostError) as raised:
         client.request("POST", f"{SHOP}/check-runs", body=BODY)

@@ -144,7 +144,7 @@ class AuditRow(NamedTuple):
     entry: LogEntry
 
 
-class Reviewed(NamedTuple):
+class LeavingReview(NamedTuple):
     """The review that leaves findings to a person."""
 
     installation: int
@@ -166,7 +166,7 @@ class Left(NamedTuple):
 class HumanQueue(DatabaseTable):
     """The items of all pull requests. Blocking; every function may be repeated after a crash."""
 
-    def put(self, review: Reviewed, left: Iterable[Left]) -> None:
+    def put(self, review: LeavingReview, left: Iterable[Left]) -> None:
         """Put what a review leaves to a person; what it does not leave any more is settled.
 
         An item that was decided stays decided: a confirmed finding is not asked about on each push.
@@ -260,7 +260,7 @@ class HumanQueue(DatabaseTable):
         self._database.run(f"DELETE FROM reviewbot_queue_items WHERE item IN ({old})", before)  # noqa: S608 - our own
         self._database.run("DELETE FROM reviewbot_queue_log WHERE item NOT IN (SELECT item FROM reviewbot_queue_items)")
 
-    def _put(self, review: Reviewed, left: Left) -> str:
+    def _put(self, review: LeavingReview, left: Left) -> str:
         known = self._known(review, left.fingerprints)
         name = known.item if known else _name(review.repository, review.pull, left.fingerprints[0])
         self._database.run(
@@ -283,7 +283,7 @@ class HumanQueue(DatabaseTable):
             self._append(name, last, Entry("queued", US, "worker", left.human.reason, review.head))
         return name
 
-    def _known(self, review: Reviewed, fingerprints: Collection[str]) -> QueueItem | None:
+    def _known(self, review: LeavingReview, fingerprints: Collection[str]) -> QueueItem | None:
         names = {*fingerprints, *(_name(review.repository, review.pull, each) for each in fingerprints)}
         items = self._of_pull(review.repository, review.pull)
         return next((each for each in items if not names.isdisjoint((each.item, each.fingerprint))), None)

@@ -13,7 +13,7 @@ from reviewbot.app.store.durable.database import DatabaseTable
 from reviewbot.app.store.sql import Row, Value
 
 
-class Claim(NamedTuple):
+class HeadClaim(NamedTuple):
     """What the table says after a run was claimed."""
 
     run: str
@@ -27,7 +27,9 @@ class Claim(NamedTuple):
 class Heads(DatabaseTable):
     """One row for each pull request."""
 
-    def claim(self, pull: tuple[int, int], head: str, run: str, *, as_of: float = 0.0, again: bool = False) -> Claim:
+    def claim(
+        self, pull: tuple[int, int], head: str, run: str, *, as_of: float = 0.0, again: bool = False
+    ) -> HeadClaim:
         """Want `run` on `head` of a pull request (repository's id, number).
 
         For the same head once more, the run that is wanted already stays, unless another is asked for `again`. What
@@ -50,7 +52,7 @@ class Heads(DatabaseTable):
             now,
             int(again),
         )
-        return self._read(pull) or Claim(run, 0, head)
+        return self._read(pull) or HeadClaim(run, 0, head)
 
     def wanted_run(self, pull: tuple[int, int]) -> str | None:
         """The run that may write; None where none may."""
@@ -75,11 +77,11 @@ class Heads(DatabaseTable):
         """Remove what was written longer ago."""
         self._database.run("DELETE FROM reviewbot_heads WHERE written < ?", self._database.now() - older_s)
 
-    def _read(self, pull: tuple[int, int]) -> Claim | None:
+    def _read(self, pull: tuple[int, int]) -> HeadClaim | None:
         rows = self._database.run(
             "SELECT run, sequence, head FROM reviewbot_heads WHERE repository = ? AND number = ?", *pull
         )
-        return Claim(str(rows[0][0]), int(rows[0][1]), str(rows[0][2])) if rows else None
+        return HeadClaim(str(rows[0][0]), int(rows[0][1]), str(rows[0][2])) if rows else None
 
 
 State = Literal["waiting", "running", "posted", "refused", "superseded", "failed", "parked"]

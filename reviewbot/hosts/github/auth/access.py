@@ -22,7 +22,7 @@ _IPV6 = re.compile(r"\[[0-9A-Fa-f:]{2,45}\](?::[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
-class Access:
+class GithubAccess:
     """A token, and the REST API that it is for. Its text never shows the token.
 
     Raises HostAccessError for a token that cannot be one, and for an address that a token must not be sent to.
@@ -53,7 +53,7 @@ def check_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
 
 
-def find_access(environ: Mapping[str, str]) -> Access:
+def find_access(environ: Mapping[str, str]) -> GithubAccess:
     """The access of this environment.
 
     The API is that of GITHUB_API_URL, else of GH_HOST, else github.com's. The token is GH_TOKEN or GITHUB_TOKEN, of
@@ -70,11 +70,11 @@ def find_access(environ: Mapping[str, str]) -> Access:
         names += ["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"]
     for name in names:
         if token := environ.get(name, "").strip():
-            return Access(token, api_url)
+            return GithubAccess(token, api_url)
     kept = read_token(host, environ)
     if kept is None:
         raise HostAccessError(f"no token for {host}: set {names[0]}, or log in with `gh auth login --hostname {host}`")
-    return Access(kept, api_url)
+    return GithubAccess(kept, api_url)
 
 
 def api_url_of(host: str) -> str:

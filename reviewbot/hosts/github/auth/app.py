@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import jwt
 
 from reviewbot.domain.errors import HostAccessError, HostError
-from reviewbot.hosts.github.auth.access import Access
+from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 
 Permission = Literal["read", "write"]
@@ -69,16 +69,16 @@ class AppTokens:
         self._lock = Lock()
         self._kept: dict[tuple[int, str], _Kept] = {}
 
-    def app(self) -> tuple[Access, ...]:
+    def app(self) -> tuple[GithubAccess, ...]:
         """Access as the App itself, once for each key: the first one may be revoked already."""
         keys = self._keys()
-        return tuple(Access(self._word(keys.app_id, key), self._api_url) for key in keys.private_keys)
+        return tuple(GithubAccess(self._word(keys.app_id, key), self._api_url) for key in keys.private_keys)
 
-    def installation(self, installation: int, repository: int, permissions: Mapping[str, Permission]) -> Access:
+    def installation(self, installation: int, repository: int, permissions: Mapping[str, Permission]) -> GithubAccess:
         """Access to one repository (its id), with these permissions and no others."""
         return self._access(installation, {"repository_ids": [int(repository)], "permissions": dict(permissions)})
 
-    def reading_all(self, installation: int) -> Access:
+    def reading_all(self, installation: int) -> GithubAccess:
         """Access to all repositories of an installation, to see which pull requests there are, and to nothing else."""
         return self._access(installation, {"permissions": {"metadata": "read", "pull_requests": "read"}})
 
@@ -88,14 +88,14 @@ class AppTokens:
             for asked in [each for each in self._kept if each[0] == installation]:
                 del self._kept[asked]
 
-    def _access(self, installation: int, body: Mapping[str, object]) -> Access:
+    def _access(self, installation: int, body: Mapping[str, object]) -> GithubAccess:
         asked = (installation, json.dumps(body, sort_keys=True))
         with self._lock:
             kept = self._kept.get(asked)
         if kept is None or kept.until - EARLY_S <= self._now():
             kept = self._fetch(f"/app/installations/{int(installation)}/access_tokens", body)
             self._keep(asked, kept)
-        return Access(kept.token, self._api_url)
+        return GithubAccess(kept.token, self._api_url)
 
     def _keep(self, asked: tuple[int, str], kept: _Kept) -> None:
         with self._lock:

@@ -17,15 +17,15 @@ from reviewbot.app.store.durable.human_queue import (
     DecidedError,
     Decider,
     HumanQueue,
+    LeavingReview,
     Left,
-    Reviewed,
 )
 from reviewbot.app.store.durable.journal import forget_installation
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.errors import InputError
 from tests.still_clock import Moment
 
-REVIEW = Reviewed(1, 5, 7, "o/n", "a" * 40, "run-1")
+REVIEW = LeavingReview(1, 5, 7, "o/n", "a" * 40, "run-1")
 ANN, BOB = Decider("ann", "page"), Decider("bob", "command line")
 
 MakeFinding = Callable[..., Finding]
