@@ -12,7 +12,6 @@ from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines, new_side
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
-from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,42 +74,6 @@ def test_every_tool_is_on_one_card_and_no_other() -> None:
     cards = [tomllib.loads(path.read_text()) for path in sorted((ROOT / "workers").glob("*.toml"))]
 
     assert sorted(name for card in cards for name in card["tools"]) == sorted(all_tools())
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "tests/a.py", "a/test/b.go", "src/__tests__/x.ts", "test_a.py", "a/b_test.go", "x.spec.ts", "conftest.py",
-        "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem",
-    ],
-)  # fmt: skip
-def test_a_path_of_test_code_is_known(path: str) -> None:
-    assert is_test(path)
-
-
-@pytest.mark.parametrize("path", ["src/contest.py", "latest.py", "attestation/a.py", "src/testimony.py", "inspect.rb"])
-def test_a_path_that_only_sounds_like_a_test_is_none(path: str) -> None:
-    assert not is_test(path)
-
-
-@pytest.mark.parametrize("path", ["examples/a.py", "docs/x/y.py", "a/Samples/b.py"])
-def test_a_path_of_code_that_is_there_to_be_read_is_known(path: str) -> None:
-    assert is_example(path)
-    assert not is_example(path.replace("/", "_"))
-
-
-@pytest.mark.parametrize(
-    ("path", "by_hand"),
-    [
-        ("scripts/a.py", True),
-        ("app/cli.py", True),
-        ("manage.py", True),
-        ("a/__main__.py", True),
-        ("src/client.py", False),
-    ],
-)
-def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) -> None:
-    assert is_run_by_hand(path) is by_hand
 
 
 def test_the_new_side_has_the_lines_of_each_hunk_that_adds_something(

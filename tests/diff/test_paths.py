@@ -1,20 +1,47 @@
-"""Which paths are those of test code."""
+"""Which paths are those of test code, of examples and of programs that people start."""
 
 from __future__ import annotations
 
 import pytest
 
-from reviewbot.diff.paths import is_test
+from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
 
-TESTS = ["Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php"]
-OTHERS = ["src/latest/cart.go", "src/contest/Cart.java", "Shop.Testing.Cart.cs"]
+TESTS = [
+    "Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php",
+    "tests/a.py", "a/test/b.go", "src/__tests__/x.ts", "test_a.py", "a/b_test.go", "x.spec.ts", "conftest.py",
+    "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem",
+]  # fmt: skip
+OTHERS = [
+    "src/latest/cart.go", "src/contest/Cart.java", "Shop.Testing.Cart.cs", "src/contest.py", "latest.py",
+    "attestation/a.py", "src/testimony.py", "inspect.rb",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", TESTS)
-def test_a_folder_of_tests_is_known_in_the_form_of_each_language(path: str) -> None:
+def test_a_path_of_test_code_is_known_in_the_form_of_each_language(path: str) -> None:
     assert is_test(path)
 
 
 @pytest.mark.parametrize("path", OTHERS)
-def test_a_folder_that_only_sounds_like_tests_is_none(path: str) -> None:
+def test_a_path_that_only_sounds_like_a_test_is_none(path: str) -> None:
     assert not is_test(path)
+
+
+@pytest.mark.parametrize("path", ["examples/a.py", "docs/x/y.py", "a/Samples/b.py"])
+def test_a_path_of_code_that_is_there_to_be_read_is_known(path: str) -> None:
+    assert is_example(path)
+    assert not is_example(path.replace("/", "_"))
+
+
+@pytest.mark.parametrize(
+    ("path", "by_hand"),
+    [
+        ("scripts/a.py", True),
+        ("app/cli.py", True),
+        ("manage.py", True),
+        ("a/__main__.py", True),
+        ("src/client.py", False),
+    ],
+)
+def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) -> None:
+    assert is_run_by_hand(path) is by_hand

@@ -24,7 +24,6 @@ from reviewbot.report.view_model import (
     unseen,
     withheld_counts,
 )
-from reviewbot.wording import with_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +36,6 @@ def test_critical_comes_first_and_equal_ones_keep_their_order(make_finding: Call
     ]
 
     assert [finding.message for finding in by_severity(given)] == ["c", "b", "d", "a"]
-
-
-def test_a_number_stands_with_its_noun() -> None:
-    assert [with_count(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
 
 
 def test_readers_are_named_by_what_they_do_and_no_file_is_counted(make_review: Callable[..., Review]) -> None:

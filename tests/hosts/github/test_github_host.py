@@ -21,7 +21,6 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.reviews import GithubReviews
 from tests.github_api import FakeGitHub, Reply, Review, dropped
 from tests.github_api.refusals import missing_permission, not_found, secondary_limit, server_error
-from tests.publishing import Shop
 
 REVIEWS = "/repos/acme/shop/pulls/1/reviews"
 
@@ -37,12 +36,6 @@ def draft(pull: PullRequest) -> Callable[..., ReviewDraft]:
         return ReviewDraft(**{"commit_sha": pull.head_sha, "body": "a body", "comments": comments, **fields})
 
     return make
-
-
-def test_the_head_is_read_anew(github_api: FakeGitHub, host: GithubReviews, pull: PullRequest, made: Shop) -> None:
-    assert host.head_sha() == pull.head_sha
-    github_api.push("acme/shop", 1, made.later)
-    assert host.head_sha() == made.later
 
 
 def test_a_head_that_is_no_commit_is_refused(github_api: FakeGitHub, host: GithubReviews) -> None:

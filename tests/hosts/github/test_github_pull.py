@@ -99,11 +99,6 @@ def test_halves_of_characters_do_not_get_any_further(github_api: FakeGitHub, sho
     assert read_pull(client, "acme/shop", 1).title == "a?b"
 
 
-def test_a_pull_request_that_is_not_there_is_missing(github_api: FakeGitHub, shop: Any, client: GithubClient) -> None:
-    with pytest.raises(HostMissingError):
-        read_pull(client, "acme/shop", 7)
-
-
 @pytest.mark.parametrize(
     "name", ["acme", "acme/", "/shop", "a/b/c", "acme/..", "acme/.", "../shop", "a b/c", "-a/b", "a/b?c", "a/b\n"]
 )

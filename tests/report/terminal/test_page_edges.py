@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pytest
@@ -27,7 +26,6 @@ from reviewbot.report.plan_report import render_plan
 from reviewbot.report.terminal import render_terminal
 from reviewbot.report.terminal.page import CODE_CHARS, CODE_LINES, MIN_WIDTH, Page
 from reviewbot.report.terminal.timeline import render_timeline
-from reviewbot.report.terminal_style import style_of
 from reviewbot.report.timeline import Timeline, TimelineRow
 from tests.make import MakeFinding, MakeReview, MakeTask
 
@@ -134,13 +132,6 @@ def test_what_looks_like_markup_is_literal_in_every_kind_of_line() -> None:
     page.code("[/z]", indent=0)
 
     assert [piece in page.render() for piece in ("[bold]x[/]", "[red]y :smile:", "[/z]")] == [True] * 3
-
-
-@pytest.mark.parametrize(
-    ("columns", "width"), [("119", 119), ("120", 120), ("121", 120), ("1", 1), ("+9", 80), ("٣", 80)]
-)
-def test_a_terminal_is_as_wide_as_it_says_up_to_what_is_easy_to_read(columns: str, width: int) -> None:
-    assert style_of(io.StringIO(), {"COLUMNS": columns}).width == width
 
 
 # --- reviews

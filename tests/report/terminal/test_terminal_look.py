@@ -42,8 +42,11 @@ def test_a_file_is_plain_unless_colour_is_forced(environ: dict[str, str], *, col
 
 @pytest.mark.parametrize(
     ("columns", "width"),
-    [("60", 60), ("500", 120), ("0", 80), ("-1", 80), ("x", 80), ("", 80), ("²", 80), ("9" * 5_000, 120)],
-)
+    [
+        ("1", 1), ("60", 60), ("119", 119), ("120", 120), ("121", 120), ("500", 120), ("9" * 5_000, 120),
+        ("0", 80), ("-1", 80), ("+9", 80), ("x", 80), ("", 80), ("²", 80), ("٣", 80),
+    ],
+)  # fmt: skip
 def test_the_width_comes_from_the_environment_first(columns: str, width: int) -> None:
     assert style_of(io.StringIO(), {"COLUMNS": columns}).width == width
 

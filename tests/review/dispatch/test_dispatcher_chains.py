@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
-
-import pytest
 
 from reviewbot.domain.contracts import (
     GapReason,
@@ -45,18 +42,6 @@ def test_a_task_that_fails_three_times_is_a_gap_and_the_others_go_on(
 
 
 # --- faults of our own
-
-
-@pytest.mark.parametrize("fault", [KeyError("wiring"), asyncio.CancelledError()])
-def test_a_fault_outside_of_a_worker_costs_one_task(
-    fault: BaseException, a_task: MakeTask, a_plan: MakePlan, dispatch: Dispatch, a_worker: MakeWorker
-) -> None:
-    bad, good = a_task("logic:a.py#1"), a_task("style:a.py#1")
-
-    ends = dispatch(a_plan(bad, good), a_worker({bad.task_id: fault}))
-
-    assert gaps(ends[bad.task_id]) == [("crashed", f"{type(fault).__name__} outside of the worker")]
-    assert ends[good.task_id].answered
 
 
 def test_a_journal_that_cannot_store_costs_no_finding(

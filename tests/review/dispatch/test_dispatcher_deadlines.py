@@ -79,12 +79,13 @@ def test_the_deadline_adds_to_the_gaps_that_a_task_has_and_takes_none(
     [
         (DeadlineError("too late"), "deadline", "the review's deadline of 500 s was reached first"),
         (KeyError("wiring"), "crashed", "KeyError outside of the worker"),
+        (asyncio.CancelledError(), "crashed", "CancelledError outside of the worker"),
     ],
-    ids=["late", "broken"],
+    ids=["late", "broken", "cancelled"],
 )
 def test_what_breaks_outside_of_the_worker_costs_one_task_by_its_own_reason(
     *,
-    fault: Exception,
+    fault: BaseException,
     reason: str,
     message: str,
     a_task: MakeTask,
