@@ -116,6 +116,19 @@ def test_a_review_that_is_not_posted_reads_what_was_pushed_and_writes_nothing(pu
     assert pushed.ledger == before
 
 
+def test_a_full_review_that_was_posted_is_not_made_a_second_time(pushed: Pushing, run: Run) -> None:
+    posted, again = run("review", "--full", "--post", "--quiet"), run("review", "--full", "--post", "--quiet")
+
+    assert IN_FULL in " ".join(posted.out.split())
+    assert "this head has its review already" in again.err
+    assert pushed.ledger.heads[-1].since == ""
+
+
+def test_full_without_a_pull_request_is_refused_by_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["review", "--git", "HEAD", "--full"]) == 2
+    assert "--full needs --pr" in capsys.readouterr().err
+
+
 def test_a_ledger_of_another_account_leads_to_the_whole_change(pushed: Pushing, run: Run) -> None:
     pushed.case.disown(pushed.case.host.reviews(pushed.case.pull()).reviews()[0].review_id)
 
