@@ -1,7 +1,8 @@
-"""Findings of earlier heads that stand in a review which reads what was pushed since: made again from the ledger. Pure.
+"""Findings of earlier heads that stand in a later review which does not report them: made again from the ledger. Pure.
 
-A model that was not shown the code of a finding again has not withdrawn it. What programs found needs no such thing:
-they look at the whole change each time.
+A model that was not shown the code of a finding again has not withdrawn it. One that was, and leaves a critical finding
+out, has not either: else a forced push, or a file that can be read no more, would turn a pull request green. What
+programs found needs no such thing: they look at the whole change each time.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Carried(NamedTuple):
 def carried_findings(
     records: Iterable[Record], seen: Collection[str], standing: Mapping[str, Standing], change: ChangeSet, text: Text
 ) -> Iterator[Carried]:
-    """Yield the open findings of models that this review does not report, where it rests on an earlier one.
+    """Yield the open findings of models that this review does not report: of one of the whole change critical ones.
 
     Args:
         records: after this head.
@@ -36,18 +37,18 @@ def carried_findings(
         change: what was reviewed.
         text: the head.
     """
-    if change.read_before is None or not change.read_before.head:
-        return
+    rests_on_earlier = change.read_before is not None and bool(change.read_before.head)
     path_now = {file.old_path: file.path for file in change.files if file.old_path and file.status == "renamed"}
     for record in records:
         if not (record.is_open and record.by_model) or record.name in seen:
             continue
         at = standing.get(record.name, "unknown")
         path = path_now.get(record.path, record.path)
-        if at != "gone" and (content := text(path)) is not None:
-            yield Carried(
-                _finding(record, path, content.split("\n"), at if isinstance(at, int) else record.line), record.name
-            )
+        content = text(path)
+        # Of code that the change removes it is not known whether it was put back: no finding stands on it for ever.
+        is_kept = record.severity == "critical" and bool(record.code)
+        if at != "gone" and (is_kept or (rests_on_earlier and content is not None)):
+            yield Carried(_finding(record, path, content, at), record.name)
 
 
 def with_carried(review: Review, carried: Iterable[Finding]) -> Review:
@@ -62,10 +63,13 @@ def with_carried(review: Review, carried: Iterable[Finding]) -> Review:
     return review.model_copy(update={"findings": (*review.findings, *sure), "human": (*review.human, *people)})
 
 
-def _finding(record: Record, path: str, lines: list[str], line: int) -> Finding:
-    line = min(line, len(lines))
-    last = min(line + record.rows - 1, len(lines))
+def _finding(record: Record, path: str, content: str | None, at: Standing) -> Finding:
+    lines = content.split("\n") if content is not None else []
+    line = at if isinstance(at, int) else record.line
+    line = min(line, len(lines)) if lines else line
+    last = min(line + record.rows - 1, len(lines)) if lines else line
     said = record.message or record.title or "A finding of an earlier head"
+    stands = "its code stands" if isinstance(at, int) else "its code could not be looked for"
     return Finding(
         type=record.type or "logic",
         severity=record.severity,
@@ -74,7 +78,7 @@ def _finding(record: Record, path: str, lines: list[str], line: int) -> Finding:
         line=line,
         end_line=last,
         title=record.title,
-        message=f"{said} (reported at {record.since[:_SHORT_SHA] or 'an earlier head'}; its code stands)",
+        message=f"{said} (reported at {record.since[:_SHORT_SHA] or 'an earlier head'}; {stands})",
         evidence="\n".join(lines[line - 1 : last]),
         confidence=record.confidence,
         category=record.kind,

@@ -21,8 +21,9 @@ MAX_FILES = 60
 
 def relocate(records: Sequence[Record], change: ChangeSet, text: Text) -> tuple[Record, ...]:
     """The records, those whose code stands in another file now with that file's path. Pure but for `text`."""
-    named = {file.path for file in change.files} | {file.old_path for file in change.files if file.old_path}
-    files = [file.path for file in change.files if file.status != "deleted"][:MAX_FILES]
+    there = [file for file in change.files if file.status != "deleted"]
+    named = {file.path for file in there} | {file.old_path for file in there if file.old_path}
+    files = [file.path for file in there][:MAX_FILES]
     renamed = {file.old_path for file in change.files if file.status == "renamed"}
     search = _Search(files, {each.rows for each in records if each.code}, text)
     places: dict[str, str] = {}
@@ -72,17 +73,17 @@ class _Search:
             return ""
         if content is not None and (word is None or word.search(content)):
             return ""
-        for path in self._alike(record.path):
+        for path in self._alike(record.path, any_language=content is None):
             found, codes = self._read(path)
             if record.code in codes and (word is None or (found is not None and word.search(found))):
                 return path
         return ""
 
-    def _alike(self, path: str) -> Iterator[str]:
-        """The changed files of the same language, those of the same name first."""
+    def _alike(self, path: str, *, any_language: bool) -> Iterator[str]:
+        """The changed files of the same language, those of the same name first; then the others where they count."""
         base, language = path.rpartition("/")[2], language_of(path)
-        alike = [each for each in self._files if each != path and language_of(each) == language]
-        yield from sorted(alike, key=lambda each: each.rpartition("/")[2] != base)
+        others = [each for each in self._files if each != path and (any_language or language_of(each) == language)]
+        yield from sorted(others, key=lambda each: (language_of(each) != language, each.rpartition("/")[2] != base))
 
     def _read(self, path: str) -> tuple[str | None, Mapping[str, Sequence[int]]]:
         if path not in self._known:

@@ -25,6 +25,15 @@ def test_a_file_that_the_change_adds_is_followed_through_a_rename_also_to_anothe
     assert (pushes.record.state, pushes.record.path, len(review.findings)) == ("open", NEW, 1)
 
 
+@pytest.mark.parametrize("new", [NEW, "app/Added.py", "app/added.py/__init__.py", "app/added.txt"])
+def test_a_file_of_the_base_is_followed_through_a_rename_that_the_diff_calls_a_removal(new: str) -> None:
+    pushes = Pushes({**BASE, OLD: "def pay(order):\n    pass\n"})
+    pushes.push(with_file(OLD), SAID)
+    pushes.push(with_file(new))
+
+    assert (pushes.record.state, pushes.record.path) == ("new", new)
+
+
 def test_what_was_fixed_in_a_renamed_file_is_fixed() -> None:
     other = "def refund(order):\n    return order.paid / order.parts\n"
     pushes = Pushes(dict(BASE))

@@ -61,10 +61,14 @@ def read_text(client: GithubClient, pull: PullRequest, commit: str, path: str) -
 
 
 def _check_files(listed: JSON, change: ChangeSet) -> None:
-    """Raise HostError where the diff may lack a file: what a push does not name counts as read at the earlier head."""
-    number = len(listed) if isinstance(listed, list) else MAX_COMPARED
-    if not len(change.files) >= number < MAX_COMPARED:
-        raise HostError(f"GitHub compares {number} files, and its diff shows {len(change.files)}")
+    """Raise HostError where the diff may lack a file: what a push does not name counts as read at the earlier head.
+
+    A name that is no UTF-8 is another one in GitHub's JSON than in its diff: then the file would not be found.
+    """
+    rows = listed if isinstance(listed, list) else []
+    names = {str(row.get("filename")) for row in rows if isinstance(row, dict)}
+    if not isinstance(listed, list) or len(rows) >= MAX_COMPARED or names != {file.path for file in change.files}:
+        raise HostError(f"GitHub compares {len(rows)} files, and its diff shows {len(change.files)} or others")
 
 
 def _first_parents(rows: JSON, earlier: str, head: str) -> tuple[str, ...]:

@@ -1,0 +1,51 @@
+"""Critical findings of models that a later review leaves out, though it read the whole change again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.memory.pushes import Pushes, Said
+
+PATH = "app/pay.py"
+CODE = "def pay(order):\n    total = order.total / order.count\n    return total\n"
+CRITICAL = Said(PATH, "order.total / order.count", {"severity": "critical"})
+
+
+def pushed(said: Said = CRITICAL) -> Pushes:
+    pushes = Pushes({})
+    pushes.push({PATH: CODE}, said)
+    return pushes
+
+
+def test_a_critical_finding_that_a_full_review_leaves_out_stands_as_long_as_its_code() -> None:
+    pushes = pushed()
+    _, made = pushes.push({PATH: "import os\n" + CODE})
+
+    [carried] = made.carried
+    assert (carried.finding.severity, carried.finding.path, carried.finding.line) == ("critical", PATH, 3)
+    assert carried.finding.message.endswith("; its code stands)")
+    assert (carried.name, pushes.record.state) == (pushes.record.name, "open")
+
+    _, made = pushes.push({PATH: CODE.replace("/ order.count", "/ 2")})
+    assert (made.carried, pushes.record.state) == ((), "fixed")
+
+
+@pytest.mark.parametrize("line_count", [None, 70_000])
+def test_it_stands_where_its_file_can_be_read_no_more(line_count: int | None) -> None:
+    pushes = pushed()
+    unread = {} if line_count is None else {PATH: "#\n" * line_count + CODE}
+    _, made = pushes.push({**unread, "app/other.py": "x = 1\n"}, listing=lambda: (PATH,))
+
+    [carried] = made.carried
+    assert carried.finding.message.endswith("; its code could not be looked for)")
+    assert carried.finding.line == 2
+
+
+def test_what_is_not_critical_or_was_refuted_is_not_said_again() -> None:
+    warned = pushed(CRITICAL._replace(fields={"severity": "warning"}))
+    assert warned.push({PATH: CODE + "\n"})[1].carried == ()
+
+    doubted = pushed()
+    doubt = CRITICAL._replace(fields={"severity": "critical", "confidence": 40, "judgement": "It holds."})
+    _, made = doubted.push({PATH: CODE + "\n"}, withheld=((doubt, "below_threshold"),))
+    assert (made.carried, doubted.record.state) == ((), "refuted")
