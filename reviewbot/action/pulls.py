@@ -88,7 +88,7 @@ OUTCOMES = {
 
 
 class ActionPulls:
-    """As `reviewbot.action.run.Pulls`. One pull request in one run; what it opens is closed by `closing`."""
+    """One pull request in one run, read and reviewed through the API. Blocking; `closing` closes what it opens."""
 
     def __init__(self, runner: JobRunner, inputs: Inputs, work: Work, closing: ExitStack) -> None:
         self._runner = runner
@@ -98,7 +98,7 @@ class ActionPulls:
         self._session: HostSession | None = None
 
     def review(self, number: int) -> ActionReview:
-        """Review it. Raises ReviewbotError."""
+        """Review it, from the API's own data alone. Raises ReviewbotError."""
         self._session = self._opened()
         return self._work(partial(self._review, self._session, number))
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
-from reviewbot.action.event import ForkRun, NothingEvent, PullEvent, read_event, read_fork_run
+from reviewbot.action.event import NothingEvent, PullEvent, read_event, read_fork_run
 from reviewbot.action.inputs import Inputs, by_input
 from reviewbot.action.outcome import (
     UNKNOWN_POST,
@@ -20,7 +19,7 @@ from reviewbot.action.outcome import (
     summary_of_failure,
     summary_of_nothing,
 )
-from reviewbot.action.pulls import Work, review_range
+from reviewbot.action.pulls import ActionPulls, Work, review_range
 from reviewbot.action.runner import JobRunner, StepOutput
 from reviewbot.coverage.verdict import is_lacking
 from reviewbot.delivery import DeliveredReview
@@ -45,19 +44,6 @@ NOT_POSTED = "nothing was posted"
 NOTHING_TO_POST_TO = "Nothing was posted: these commits were reviewed without a pull request."
 
 
-class Pulls(Protocol):
-    """One pull request of the repository, read and reviewed through the API. Blocking; raises ReviewbotError."""
-
-    def review(self, number: int) -> ActionReview:
-        """Review it, from the API's own data alone."""
-
-    def review_fork(self, run: ForkRun) -> ActionReview:
-        """Review the pull request that a fork's run belongs to. Raises EmptyChangeError where no review is due."""
-
-    def post(self, reviewed: ActionReview) -> PostOutcome:
-        """Post what was reviewed. Raises HostError where GitHub does not take it."""
-
-
 @dataclass(frozen=True)
 class WorkflowStep:
     """One step of a workflow."""
@@ -66,7 +52,7 @@ class WorkflowStep:
     inputs: Inputs
     voice: StepOutput
     work: Work
-    pulls: Callable[[], Pulls]
+    pulls: Callable[[], ActionPulls]
     """Opens the way to the pull request; asked only where there is one."""
 
 
@@ -122,7 +108,7 @@ def _nothing(step: WorkflowStep, why: str, url: str = "") -> ExitCode:
     return ExitCode.REVIEWED
 
 
-def _of_pull(step: WorkflowStep, reviewed: ActionReview, pulls: Pulls, *, may_only_read: bool = False) -> Ending:
+def _of_pull(step: WorkflowStep, reviewed: ActionReview, pulls: ActionPulls, *, may_only_read: bool = False) -> Ending:
     """Post a review. What cannot be posted still stands in the log and the summary, and the gate counts the same."""
     if not step.inputs.posts:
         return _ending(step, reviewed)

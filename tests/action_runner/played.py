@@ -12,6 +12,7 @@ from typing import TypeVar
 from reviewbot.action.event import ForkRun
 from reviewbot.action.inputs import read_inputs
 from reviewbot.action.outcome import ActionReview, PostOutcome
+from reviewbot.action.pulls import ActionPulls
 from reviewbot.action.run import WorkflowStep, act
 from reviewbot.action.runner import StepOutput, runner_of
 from reviewbot.cli.running import run_to_end
@@ -38,8 +39,8 @@ def given(answer: T | ReviewbotError) -> T:
 
 
 @dataclass
-class PlayedPulls:
-    """As `reviewbot.action.run.Pulls`: a pull request whose review and fate are given."""
+class PlayedPulls(ActionPulls):
+    """A pull request whose review and fate are given."""
 
     answer: ActionReview | ReviewbotError
     fate: PostOutcome | HostError = field(default_factory=lambda: PostOutcome(URL, marks=True))

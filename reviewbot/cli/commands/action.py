@@ -10,10 +10,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TextIO
 
-from reviewbot.action.inputs import MARKER_KEY, PREFIX, Inputs, read_inputs
+from reviewbot.action.inputs import MARKER_KEY, PREFIX, read_inputs
 from reviewbot.action.outcome import STOPPED
-from reviewbot.action.run import Pulls, WorkflowStep, act, report_failure
-from reviewbot.action.runner import JobRunner, StepOutput, disable_ptrace, runner_of
+from reviewbot.action.pulls import ActionPulls
+from reviewbot.action.run import WorkflowStep, act, report_failure
+from reviewbot.action.runner import StepOutput, disable_ptrace, runner_of
 from reviewbot.cli.running import run_to_end
 from reviewbot.config.providers import SDK_PREFIXES, SECRET_VARIABLES
 from reviewbot.domain.errors import ConfigError
@@ -41,18 +42,13 @@ def run_step(environ: Mapping[str, str], log: TextIO) -> int:
     ended = False
     try:
         with ExitStack() as closing:
-            code = act(WorkflowStep(runner, inputs, voice, run_to_end, partial(_pulls, runner, inputs, closing)))
+            pulls = partial(ActionPulls, runner, inputs, run_to_end, closing)
+            code = act(WorkflowStep(runner, inputs, voice, run_to_end, pulls))
         ended = True
     finally:
         if not ended:
             report_failure(voice, STOPPED)
     return code
-
-
-def _pulls(runner: JobRunner, inputs: Inputs, closing: ExitStack) -> Pulls:
-    from reviewbot.action.pulls import ActionPulls  # noqa: PLC0415 - loads GitHub's client, which a push does not need
-
-    return ActionPulls(runner, inputs, run_to_end, closing)
 
 
 def forget(environ: MutableMapping[str, str]) -> None:
