@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from threading import Lock
 from typing import NamedTuple, Protocol
 
 from reviewbot.domain.ports import Journal
@@ -46,21 +47,24 @@ class _Intent(NamedTuple):
 class JournalIntents:
     """`Intents` in a journal, so that a crash and a second run on this machine know of each other.
 
-    A journal puts and gets and does not swap: of two processes that take an intent in the same millisecond both may
-    have it. The publisher looks once more after it has posted, for that and for posters on other machines.
+    Of two threads one takes an intent. A journal puts and gets and does not swap: of two processes that take it in the
+    same millisecond both may have it. The publisher looks once more after it has posted, for that and for posters on
+    other machines.
     """
 
     def __init__(self, journal: Journal, now: Callable[[], float] = time.time) -> None:
         self._journal = journal
         self._now = now
+        self._lock = Lock()
 
     def begin(self, key: str, holder: str, lease_s: float) -> bool:
         """Take the intent; it is read again, so that of two that write at once the last one has it."""
-        now, found = self._now(), self._read(key)
-        if not found.open_to(holder, now):
-            return False
-        self._write(key, _Intent(holder, now + lease_s, found.review_id))
-        return self._read(key).holder in ("", holder)  # "": a journal that has failed keeps nothing
+        with self._lock:
+            now, found = self._now(), self._read(key)
+            if not found.open_to(holder, now):
+                return False
+            self._write(key, _Intent(holder, now + lease_s, found.review_id))
+            return self._read(key).holder in ("", holder)  # "": a journal that has failed keeps nothing
 
     def record_posted(self, key: str, review_id: int) -> None:
         """Record the review as posted, and release the intent."""

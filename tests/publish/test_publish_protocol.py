@@ -407,9 +407,11 @@ def test_two_live_posters_that_share_their_intents_post_one(
         other = replace(context, holder="the other run")
         return list(await asyncio.gather(publish(order, OPTIONS, context), publish(order, OPTIONS, other)))
 
-    outcomes = sorted(each.outcome for each in asyncio.run(both()))
+    found = asyncio.run(both())
 
-    assert outcomes == ["already_posted", "posted"]
+    # One that loses its lease right before it posts finds the other's review in its place, and says "posted" of it.
+    assert {each.outcome for each in found} <= {"already_posted", "posted"}
+    assert [each.review_id for each in found] == [1, 1]
     assert len(host.drafts) == 1
 
 
