@@ -82,7 +82,7 @@ def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule]) -> Ma
         for rule in rules:
             if _is_for(rule, language, text):
                 hits += search.hits(rule)
-        parsed = not search.nodes(_ERRORS) and not search.cut
+        parsed = search.is_read_to_its_end() and not search.nodes(_ERRORS) and not search.cut
     except OutOfSteps:
         return Matches(tuple(hits), parsed=False, stopped=True)
     return Matches(tuple(hits), parsed, stopped=search.cut)
@@ -123,6 +123,11 @@ class _Search:
         self._source = text.text.encode("utf-8", "replace")
         self._root = parse(self._source, syntax.grammar(language, whole=text.whole), self._check_time).root_node
         self._conditions = Conditions(self._source, self._root, syntax, _TimedBudget(_STEPS, self._until))
+
+    def is_read_to_its_end(self) -> bool:
+        """Whether the tree has all of the text: the grammar of Kotlin ends at a control character, and says nothing."""
+        last = self._root.child(self._root.child_count - 1) if self._root.child_count else None
+        return not self._source[last.end_byte if last else 0 :].strip()
 
     def hits(self, rule: Rule) -> list[Hit]:
         """Where a rule matches."""
