@@ -1,76 +1,42 @@
-"""`/setup` in a real browser, from nothing to stored credentials, against a stand-in of GitHub's two sides.
+"""An App from nothing to a signed-in person who decides, in a real browser, against a stand-in of GitHub.
 
     python -m tests.browser_setup [--screenshots DIR] [--chromium /usr/bin/chromium]
 
 `make browser` installs what it needs, chromium and playwright; it is no part of `make test`. Starts `reviewbot serve`
-in its own folder, clicks through, looks at what was stored, and fails for anything that the browser complains of.
+with its worker in an empty folder, makes and installs the App, has a pull request opened and reviewed, signs in,
+decides on the finding that waits for a person, signs out, and fails for anything that the browser complains of.
 """
 
 from __future__ import annotations
 
 import argparse
-import html
 import importlib
-import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-from reviewbot.app.runtime.credentials import read_credentials
-from tests.webhooks import KEY, SECRET
+from reviewbot.app.runtime.credentials import FILE_NAME, read_credentials
+from tests.app_host import INSTALLATION, AppHost, app_host
+from tests.git_repo import GitRepo
+from tests.github_api import Pull
+from tests.github_api.apps import APP_ID, AppGithub, a_key
+from tests.oauth_host import CLIENT_ID, CLIENT_SECRET
+from tests.webhooks import SECRET, pull_event
 
-CODE = "c0de-of-the-browser"
 START_S = 30.0
+REVIEW_S = 90.0
+"""For a review, and for a decision that a worker looks for now and then."""
 
-
-class GitHub(ThreadingHTTPServer):
-    """The page that a manifest is posted to, and the API that takes the code."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.manifest: dict[str, Any] = {}
-        self.converted = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://localhost:{self.server_port}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: GitHub
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        if self.path == f"/app-manifests/{CODE}/conversions":
-            self.server.converted += 1
-            answer = {"id": 77, "slug": "my-reviewbot", "pem": KEY, "webhook_secret": SECRET, "client_secret": "unused"}
-            return self._answer(201, json.dumps(answer), "application/json")
-        self.server.manifest = json.loads(parse_qs(body.decode())["manifest"][0])
-        state = parse_qs(urlsplit(self.path).query)["state"][0]
-        back = html.escape(f"{self.server.manifest['redirect_url']}?code={CODE}&state={state}")
-        page = (
-            f'<link rel="icon" href="data:,"><h1>Stand-in of GitHub</h1><a id="create" href="{back}">Create the App</a>'
-        )
-        return self._answer(200, page, "text/html")
-
-    def _answer(self, status: int, text: str, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(text.encode())))
-        self.end_headers()
-        self.wfile.write(text.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Nothing."""
+BEFORE = "def pay(order):\n    return order\n"
+UNSURE = "import os\n\nfrom shop import command\n\n\ndef pay(order):\n    os.system(command(order))\n    return order\n"
+"""A critical finding that is left to a person: its rule is right in 70 of 100 cases."""
 
 
 def main() -> int:
@@ -80,34 +46,42 @@ def main() -> int:
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     arguments = parser.parse_args()
     arguments.screenshots.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as state, GitHub() as github:
-        threading.Thread(target=github.serve_forever, daemon=True).start()
-        port = free_port()
-        with subprocess.Popen(
-            [sys.executable, "-m", "reviewbot", "serve", "--no-worker", "--port", str(port)],
-            env={**os.environ, **environment(state, github)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        ) as server:
+    pem = a_key()
+    with tempfile.TemporaryDirectory() as folder, AppGithub(pem) as api, app_host(api, pem) as host:
+        state, port = Path(folder) / "state", free_port()
+        repo = GitRepo(Path(folder) / "shop")
+        repo.commit({"pay.py": BEFORE})
+        repo.commit({"pay.py": UNSURE}, branch="feature")
+        api.add_repository("acme/shop", repo.folder)
+        with (
+            (arguments.screenshots / "serve.log").open("wb") as log,
+            subprocess.Popen(
+                [sys.executable, "-m", "reviewbot", "serve", "--port", str(port)],
+                env={**os.environ, **environment(state, host, port)},
+                stdout=subprocess.PIPE,
+                stderr=log,
+            ) as server,
+        ):
             try:
                 wait_for(port)
-                complaints = click_through(printed_by(server), arguments)
+                complaints = click_through(printed_by(server), f"http://localhost:{port}", host, arguments)
             finally:
                 server.terminate()
-        complaints += verdict(Path(state), github)
+        complaints += verdict(state, host)
     for complaint in complaints:
         print(f"WRONG: {complaint}")
     print(f"{'failed' if complaints else 'passed'}; screenshots in {arguments.screenshots}")
     return 1 if complaints else 0
 
 
-def environment(state: str, github: GitHub) -> dict[str, str]:
-    """A server that knows the stand-in only."""
+def environment(state: Path, host: AppHost, port: int) -> dict[str, str]:
+    """A server that knows the stand-in only, and that it reaches."""
     return {
-        "REVIEWBOT_STATE_DIR": state,
-        "REVIEWBOT_PUBLIC_URL": "https://reviews.example.org",
-        "GITHUB_SERVER_URL": github.url,
-        "GITHUB_API_URL": github.url,
+        "REVIEWBOT_STATE_DIR": str(state),
+        "REVIEWBOT_PUBLIC_URL": f"http://localhost:{port}",
+        "REVIEWBOT_ENGINE": "analyzers",
+        "GITHUB_SERVER_URL": host.url,
+        "GITHUB_API_URL": host.url,
     }
 
 
@@ -117,7 +91,7 @@ def printed_by(server: subprocess.Popen[bytes]) -> str:
     return next(line.strip().decode() for line in server.stdout if b"localhost" in line)
 
 
-def click_through(address: str, arguments: argparse.Namespace) -> list[str]:
+def click_through(address: str, url: str, host: AppHost, arguments: argparse.Namespace) -> list[str]:
     """The way of a maintainer; what the browser complained of."""
     playwright = importlib.import_module("playwright.sync_api")  # no dependency of ours: only this program needs it
     complaints: list[str] = []
@@ -127,40 +101,100 @@ def click_through(address: str, arguments: argparse.Namespace) -> list[str]:
         page.on("console", lambda message: complaints.append(f"console: {message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(f"page: {error}"))
         page.on("requestfailed", lambda request: complaints.append(f"request: {request.url}"))
-        page.goto(address)
-        page.screenshot(path=arguments.screenshots / "1-start.png", full_page=True)
-        page.fill("#name", "my-reviewbot")
-        page.get_by_role("button", name="Use these").click()
-        page.screenshot(path=arguments.screenshots / "2-chosen.png", full_page=True)
-        page.get_by_role("button", name="Create the App on GitHub").click()
-        page.click("#create")
-        page.get_by_role("link", name="Install it").wait_for()
-        page.screenshot(path=arguments.screenshots / "3-done.png", full_page=True)
-        link = page.get_by_role("link", name="Install it").get_attribute("href")
-        if not str(link).endswith("/apps/my-reviewbot/installations/new"):
-            complaints.append(f"the install link is {link}")
+
+        def keep(name: str) -> None:
+            page.screenshot(path=arguments.screenshots / f"{name}.png", full_page=True)
+
+        try:
+            make_app(page, address, keep)
+            pull = open_pull(host)
+            until(lambda: bool(pull.reviews), "the review")
+            look_around(page, url, keep)
+            until(lambda: bool(pull.comments or pull.conversation), "the comment that was confirmed")
+        except (AssertionError, playwright.Error) as error:
+            keep("failed")
+            complaints.append(f"{page.url}: {error}")
         browser.close()
     return complaints
 
 
-def verdict(state: Path, github: GitHub) -> list[str]:
+def make_app(page: Any, address: str, keep: Callable[[str], None]) -> None:
+    """From the address that the server printed to an App that is installed."""
+    page.goto(address)
+    keep("1-start")
+    page.fill("#name", "reviewbot")
+    page.get_by_role("button", name="Use these").click()
+    keep("2-chosen")
+    page.get_by_role("button", name="Create the App on GitHub").click()
+    page.click("#create")
+    page.get_by_role("link", name="Install it").wait_for()
+    keep("3-done")
+    page.get_by_role("link", name="Install it").click()
+    page.get_by_role("button", name="Install").click()
+    page.get_by_role("link", name="Sign in with GitHub").wait_for()
+    keep("4-installed")
+
+
+def open_pull(host: AppHost) -> Pull:
+    """A pull request, and the event of it."""
+    pull = host.api.open_pull("acme/shop", "main", "feature", title="Pay by command")
+    repository = {"id": pull.repository.repository_id, "full_name": "acme/shop", "private": False}
+    about: dict[str, Any] = {"repository": repository, "installation": {"id": INSTALLATION}, "number": pull.number}
+    told = pull_event("opened", head=pull.head_sha, **about)
+    told["pull_request"]["number"] = pull.number
+    host.deliver("pull_request", told)
+    return pull
+
+
+def look_around(page: Any, url: str, keep: Callable[[str], None]) -> None:
+    """Sign in, follow the links to the run, decide in the queue, sign out."""
+    page.goto(f"{url}/")
+    page.get_by_role("link", name="Sign in with GitHub").click()
+    page.get_by_role("link", name="acme/shop").first.wait_for()
+    keep("5-repositories")
+    page.get_by_role("link", name="Runs").click()
+    keep("6-runs")
+    page.locator("main a[href*='/runs/']").first.click()
+    page.get_by_role("heading", level=1).wait_for()
+    until(lambda: bool(page.reload()) and "Posted" in page.inner_text("main"), "the run to say that it posted")
+    keep("7-run")
+    page.get_by_role("link", name="Queue").first.click()
+    page.locator("main a[href*='/queue/']").first.click()
+    page.fill("#reason", "the name of the order is typed by a customer")
+    keep("8-queue")
+    page.get_by_role("button", name="Confirm: post it").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{url}/runs")
+    page.get_by_role("link", name="Sign in with GitHub").wait_for()
+    assert "acme/shop" not in page.inner_text("body"), "runs are shown to nobody"
+    keep("9-signed-out")
+
+
+def verdict(state: Path, host: AppHost) -> list[str]:
     """What is not as it must be afterwards."""
-    path = state / "credentials.json"
+    path = state / FILE_NAME
     found = read_credentials(path)
-    wrong = []
-    if (
-        found is None
-        or (found.app_id, found.slug) != (77, "my-reviewbot")
-        or found.webhook_secrets != (SECRET.encode(),)
+    wrong = list(host.api.problems)
+    if found is None or (found.app_id, found.slug, found.webhook_secrets, found.client_id, found.client_secret) != (
+        *(APP_ID, "reviewbot", (SECRET.encode(),)),
+        *(CLIENT_ID, CLIENT_SECRET),
     ):
         wrong.append("the credentials were not stored")
     elif path.stat().st_mode & 0o777 != 0o600:
         wrong.append("others may read the credentials")
-    if github.converted != 1:
-        wrong.append(f"the code was exchanged {github.converted} times")
-    if github.manifest.get("hook_attributes") != {"url": "https://reviews.example.org/webhook", "active": True}:
-        wrong.append("the manifest has another webhook")
+    if host.converted != 1:
+        wrong.append(f"the code was exchanged {host.converted} times")
+    if host.delivered != [("installation.created", 202), ("pull_request.opened", 202)]:
+        wrong.append(f"the deliveries were {host.delivered}")
     return wrong
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Wait for something that another process does."""
+    end = time.monotonic() + REVIEW_S
+    while not holds():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.2)
 
 
 def free_port() -> int:

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,8 +29,8 @@ class OAuthHost(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, handler: type[Handler] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), handler or Handler)
         self.account = Account("octocat")
         self.is_away = False
         self.requests: list[str] = []
@@ -88,33 +88,39 @@ class OAuthHost(ThreadingHTTPServer):
         return 200, {"total_count": len(every), "repositories": every[(page - 1) * 100 : page * 100]}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
+    """Consent, the exchange, and the API for a user's token."""
+
     server: OAuthHost
 
     def do_GET(self) -> None:
         self.server.requests.append(self.path)
         if self.path.startswith("/login/oauth/authorize"):
-            self.send_response(302)
-            self.send_header("Location", self.server.consent(self.path))
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return None
+            return self._redirect(self.server.consent(self.path))
         if self.server.is_away:
             return self._answer(502, {"message": "away"})
         return self._answer(*self.server.read(self.path, self.headers.get("Authorization", "").removeprefix("Bearer ")))
 
     def do_POST(self) -> None:
         self.server.requests.append(self.path)
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        form = parse_qs(self._body().decode())
         if self.server.is_away:
             return self._answer(502, {"message": "away"})
-        return self._answer(200, self.server.exchanged({name: values[0] for name, values in parse_qs(body).items()}))
+        return self._answer(200, self.server.exchanged({name: values[0] for name, values in form.items()}))
+
+    def _body(self) -> bytes:
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def _answer(self, status: int, value: Any) -> None:
-        data = json.dumps(value).encode()
+        self._send(status, json.dumps(value).encode(), {"Content-Type": "application/json"})
+
+    def _redirect(self, address: str) -> None:
+        self._send(302, b"", {"Location": address})
+
+    def _send(self, status: int, data: bytes, headers: Mapping[str, str]) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
+        for name, value in {**headers, "Content-Length": str(len(data))}.items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 

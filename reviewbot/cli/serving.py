@@ -139,7 +139,7 @@ def _began(host: str, place: Environment, setup: SetupParts | None, port: int) -
             "GitHub cannot reach it yet: set REVIEWBOT_PUBLIC_URL to the HTTPS address of the proxy in front of it\n"
         )
     sys.stdout.write(
-        "No App is set up yet. Make one with one of these addresses, which are good once; on this machine\n"
+        "No App is set up yet. Open this address to make one; it is good once. On this machine\n"
         f"  http://localhost:{port}{page}\n{elsewhere}"
     )
     sys.stdout.flush()

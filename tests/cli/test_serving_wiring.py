@@ -205,7 +205,7 @@ def test_without_an_app_two_addresses_are_printed_that_are_good_once(
     serving._began(host, place, setup, 8123)
 
     assert capsys.readouterr().out == (
-        "No App is set up yet. Make one with one of these addresses, which are good once; on this machine\n"
+        "No App is set up yet. Open this address to make one; it is good once. On this machine\n"
         f"  http://localhost:8123/setup?token={setup.token}\nor from elsewhere\n  {address}/setup?token={setup.token}\n"
     )
     assert (setup.token != another.token, len(setup.token)) == (True, 43)

@@ -56,7 +56,7 @@ def _rest_problems(method: str, path: str, query: tuple[tuple[str, str], ...], d
         _HOST, method.lower(), path, args=dict(query), data=data or None, content_type="application/json"
     )
     try:
-        _description().validate_request(request)
+        described().validate_request(request)
     except OpenAPIError as error:
         problems += _told(error)
     return problems
@@ -133,7 +133,8 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 
 
 @cache
-def _description() -> OpenAPI:
+def described() -> OpenAPI:
+    """The description, to hold more against it than requests."""
     from openapi_core import Config, OpenAPI  # noqa: PLC0415 - it takes most of a second
 
     # The document itself is GitHub's, and to check it takes seconds.

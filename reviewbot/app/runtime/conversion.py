@@ -20,7 +20,7 @@ _HEADERS = {"X-GitHub-Api-Version": "2022-11-28"}
 
 
 class _Answer(BaseModel):
-    """What is used of it; the client id and secret are for the sign-in to the pages."""
+    """What is used of it, all of which GitHub always gives; the client is that of the sign-in to the pages."""
 
     model_config = ConfigDict(strict=True, extra="ignore", hide_input_in_errors=True)
 
@@ -28,8 +28,8 @@ class _Answer(BaseModel):
     slug: str
     pem: str
     webhook_secret: str | None
-    client_id: str = ""
-    client_secret: str = ""
+    client_id: Annotated[str, Field(min_length=1)]
+    client_secret: Annotated[str, Field(min_length=1)]
 
 
 def convert_code(code: str, api_url: str) -> Credentials:
@@ -55,6 +55,6 @@ def convert_code(code: str, api_url: str) -> Credentials:
         slug=found.slug,
         private_keys=(found.pem.replace("\r\n", "\n").strip() + "\n",),
         webhook_secrets=(found.webhook_secret.encode(),),
-        client_id=found.client_id if found.client_secret else "",
-        client_secret=found.client_secret if found.client_id else "",
+        client_id=found.client_id,
+        client_secret=found.client_secret,
     )

@@ -46,6 +46,8 @@ class Manifest(TypedDict):
     redirect_url: str
     callback_urls: list[str]
     """Where people come back to who sign in to the pages."""
+    setup_url: str
+    """Where people come to who have installed it: the pages, which ask them to sign in."""
     public: bool
     default_permissions: dict[str, str]
     default_events: list[str]
@@ -66,6 +68,7 @@ def manifest(name: str, public_url: str, callback_url: str) -> Manifest:
         "hook_attributes": {"url": f"{public_url}/webhook", "active": True},
         "redirect_url": callback_url,
         "callback_urls": [f"{public_url}/sign-in/callback"],
+        "setup_url": f"{public_url}/",
         "public": False,
         "default_permissions": dict(PERMISSIONS),
         "default_events": [event for event in EVENTS if event not in SENT_ANYWAY],

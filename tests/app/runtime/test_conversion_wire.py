@@ -12,9 +12,10 @@ import pytest
 from reviewbot.app.runtime.conversion import convert_code
 from reviewbot.app.runtime.host_request import MAX_ANSWER_BYTES
 from reviewbot.domain.errors import ConfigError, HostError, HostMissingError
-from tests.webhooks import KEY, SECRET
+from tests.app_host import conversion
+from tests.webhooks import KEY
 
-ANSWER = {"id": 77, "slug": "my-bot", "pem": KEY, "webhook_secret": SECRET, "client_secret": "canary-client"}
+ANSWER = conversion(KEY, 77, "my-bot", client_secret="canary-client")
 Answering = Callable[[bytes], tuple[str, list[bytes]]]
 
 
@@ -55,7 +56,7 @@ def test_the_code_is_all_that_is_told(answering: Answering) -> None:
     assert {each.partition(":")[0] for each in headers if each} == {
         *("Host", "Accept-Encoding", "Accept", "Content-Length", "User-Agent", "X-GitHub-Api-Version")
     }
-    assert "canary-client" not in f"{found!r}{vars(found)}"
+    assert "canary-client" not in repr(found)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def test_the_host_is_not_asked_for_what_it_sends_to_every_app() -> None:
 
     assert made["hook_attributes"] == {"url": "https://a.example/webhook", "active": True}
     assert made["callback_urls"] == ["https://a.example/sign-in/callback"]
+    assert made["setup_url"] == "https://a.example/"
     assert made["redirect_url"] == "http://localhost:1/setup/callback"
     assert made["default_events"] == [event for event in EVENTS if event not in SENT_ANYWAY]
     assert made["public"] is False
