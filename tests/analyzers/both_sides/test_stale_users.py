@@ -1,0 +1,63 @@
+"""Names that are gone from a file of JavaScript, TypeScript or Go, and what still takes them from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+BASE = "export function addTax(net) {\n  return net;\n}\nexport const RATE = 1;\n"
+HEAD = "export const RATE = 1;\n"
+USER = 'import { addTax } from "./prices";\n\naddTax(1);\n'
+
+
+def test_a_name_that_is_gone_is_told_with_the_file_that_imports_it(said: Any) -> None:
+    found = said(BASE, HEAD, {"src/cart.js": USER}, path="src/prices.js")["removed-symbol"]
+
+    assert found.message == "`addTax` is gone from here, and still taken from here at src/cart.js:1."
+    assert (found.side, found.near) == ("old", 1)
+
+
+@pytest.mark.parametrize(
+    ("head", "others"),
+    [
+        (HEAD, {"src/cart.js": USER.replace("./prices", "./other/prices")}),
+        (HEAD, {"src/cart.js": USER.replace("./prices", "prices")}),
+        (HEAD, {"src/cart.js": "function addTax() {}\naddTax();\n"}),
+        (HEAD, {"src/cart.js": USER, "src/prices.ts": BASE}),
+        (HEAD, {"src/cart.js": USER, "src/prices/index.js": BASE}),
+        (f'{HEAD}export * from "./more";\n', {"src/cart.js": USER}),
+        (f'{HEAD}export {{ addTax }} from "./more";\n', {"src/cart.js": USER}),
+        ("export const addTax = (net) => net;\n", {"src/cart.js": USER}),
+        (HEAD, {"src/cart.md": USER}),
+    ],
+    ids=[
+        "another module", "a package", "its own", "another ending", "a folder", "all of another", "of another",
+        "another form", "no code",
+    ],
+)  # fmt: skip
+def test_a_name_that_may_come_from_elsewhere_draws_nothing(said: Any, head: str, others: dict[str, str]) -> None:
+    assert said(BASE, head, others, path="src/prices.js") == {}
+
+
+def test_a_name_that_was_never_offered_draws_nothing(said: Any) -> None:
+    base = BASE.replace("export function", "function")
+
+    assert said(base, HEAD, {"src/cart.js": USER}, path="src/prices.js") == {}
+
+
+def test_without_a_search_of_the_tree_nothing_is_known(said: Any) -> None:
+    assert said(BASE, HEAD, {"src/cart.js": USER}, path="src/prices.js", searchable=False) == {}
+
+
+GO = "package rates\n\nfunc Tax() int { return 1 }\n"
+GO_USER = 'package cart\n\nimport "x.org/shop/rates"\n\nvar T = rates.Tax()\n'
+
+
+def test_in_go_the_package_and_not_the_file_has_to_define_a_name(said: Any) -> None:
+    head, users = "package rates\n", {"cart/cart.go": GO_USER}
+
+    assert "cart/cart.go:5" in said(GO, head, users, path="rates/a.go")["removed-symbol"].message
+    assert said(GO, head, {**users, "rates/b.go": GO}, path="rates/a.go") == {}
+    assert said(GO, head, {"cart/cart.go": GO_USER.replace("shop/rates", "shop/other")}, path="rates/a.go") == {}
+    assert said(GO, head, {"cart/cart.go": "package cart\n\n// rates.Tax is gone\n"}, path="rates/a.go") == {}
