@@ -22,6 +22,7 @@ def pushing(case: HostCase, messages_api: MessagesApi) -> Pushing:
     return on_a_branch(case, messages_api)
 
 
+@pytest.mark.slow
 def test_a_small_push_has_shorter_instructions_and_fewer_look_ups_and_a_large_one_those_of_a_change(
     pushing: Pushing,
 ) -> None:

@@ -75,6 +75,7 @@ def tokens_of(estimate: str) -> int:
     return int(found[1].replace(",", ""))
 
 
+@pytest.mark.slow
 def test_an_estimate_is_of_what_was_pushed_and_with_full_of_the_whole_change(pushed: Pushing, run: Run) -> None:
     push, full = run("review", "--estimate"), run("review", "--estimate", "--full")
 
@@ -85,6 +86,7 @@ def test_an_estimate_is_of_what_was_pushed_and_with_full_of_the_whole_change(pus
     assert pushed.models.asked == []
 
 
+@pytest.mark.slow
 def test_a_plan_is_of_what_was_pushed_and_with_full_of_the_whole_change(pushed: Pushing, run: Run) -> None:
     def read_by_models(*words: str) -> set[str]:
         plan = json.loads(run("plan", "--format", "json", *words).out)
@@ -129,6 +131,7 @@ def test_full_without_a_pull_request_is_refused_by_name(capsys: pytest.CaptureFi
     assert "--full needs --pr" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_ledger_of_another_account_leads_to_the_whole_change(pushed: Pushing, run: Run) -> None:
     pushed.case.disown(pushed.case.host.reviews(pushed.case.pull()).reviews()[0].review_id)
 
@@ -138,6 +141,7 @@ def test_a_ledger_of_another_account_leads_to_the_whole_change(pushed: Pushing, 
     assert tokens_of(estimate.out) == tokens_of(run("review", "--estimate", "--full").out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["github_case"], indirect=True)
 def test_reviews_that_the_host_does_not_show_lead_to_the_whole_change_with_a_note(
     pushed: Pushing, run: Run, case: GithubCase
