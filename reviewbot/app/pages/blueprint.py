@@ -11,7 +11,7 @@ from threading import BoundedSemaphore
 from typing import Final
 
 from flask import Blueprint, g, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from reviewbot.app.pages.operator import operator_blueprint
@@ -73,6 +73,8 @@ def _private_pages(parts: PagesParts, sessions: Sessions) -> Blueprint:
         if viewer is None:
             return to_sign_in()
         g.viewer = viewer
+        if "\0" in request.path:  # no id has one, and Postgres refuses to look for it
+            raise NotFound
         if request.method != "POST":
             return None
         request.max_content_length = MAX_FORM_BYTES

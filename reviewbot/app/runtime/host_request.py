@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -30,7 +31,7 @@ def send_request(  # noqa: PLR0913 - the parts of a request, by name
         path: what follows it, with its query.
         headers: besides those of the connection.
         body: ASCII.
-        timeout_s: for each wait on the network.
+        timeout_s: for each wait on the network, and for the whole body, which may come byte by byte.
         max_bytes: of the answer that are read; the rest is cut off.
     """
     parts = urlsplit(base_url)
@@ -41,8 +42,17 @@ def send_request(  # noqa: PLR0913 - the parts of a request, by name
     try:
         connection.request(method, parts.path + path, body=body or None, headers={**known, **length, **headers})
         answer = connection.getresponse()
-        return answer.status, answer.read(max_bytes)
+        return answer.status, _read_body(answer, max_bytes, time.monotonic() + timeout_s)
     except (OSError, http.client.HTTPException) as error:
         raise HostError(f"GitHub cannot be reached ({type(error).__name__})") from None
     finally:
         connection.close()
+
+
+def _read_body(answer: http.client.HTTPResponse, max_bytes: int, until: float) -> bytes:
+    data = b""
+    while len(data) < max_bytes and (part := answer.read1(max_bytes - len(data))):
+        data += part
+        if time.monotonic() > until:
+            raise TimeoutError
+    return data

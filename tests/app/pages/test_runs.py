@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from reviewbot.app.pages.runs import MAX_TRACE_BYTES, PER_PAGE
 from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.sql import Row, Value
+from reviewbot.domain.errors import ConfigError
 from tests.app.pages.conftest import A, B, Site
 from tests.command_line import Run
 from tests.still_clock import Moment
@@ -206,3 +209,25 @@ def test_where_the_database_is_away_a_page_says_so(site: Site, database: Databas
     assert away.status_code == 503
     assert "The database does not answer" in away.text
     assert "sqlite" not in away.text
+
+
+class _RefusesNul:
+    """A database that takes no NUL in a text, as Postgres."""
+
+    def __init__(self, database: Database) -> None:
+        self.now, self.close, self._run = database.now, database.close, database.run
+
+    def run(self, statement: str, *values: Value) -> list[Row]:
+        if any("\0" in each for each in values if isinstance(each, str)):
+            raise ConfigError("text fields cannot contain NUL")
+        return self._run(statement, *values)
+
+
+@pytest.mark.parametrize("path", ["/runs/%00", "/runs/a%00b", "/queue/%00"])
+def test_an_id_with_a_nul_is_not_found_and_no_fault_of_the_database(
+    path: str, make_site: Callable[..., Site], database: Database
+) -> None:
+    site = make_site(database=_RefusesNul(database))
+    site.sign_in()
+
+    assert site.get(path).status_code == 404

@@ -301,7 +301,7 @@ class HumanQueue(DatabaseTable):
         words = " ".join(redact(reason).split())[:MAX_REASON]
         if not words or not who.login:
             raise InputError("a decision needs a reason, and the name of the person who decides")
-        if found.status not in ("waiting", "asked again") or (seen or found.last.position) != found.last.position:
+        if found.status not in ("waiting", "asked again") or seen not in (None, found.last.position):
             raise DecidedError(_came_first(found))
         made = self._append(item, found.last.position, Entry(action, who.login, who.channel, words, found.head))
         if made is None:

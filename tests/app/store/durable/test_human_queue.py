@@ -69,6 +69,17 @@ def test_a_finding_waits_with_its_reason_until_a_person_confirms_it(queue: Human
     assert [(row.entry.action, row.item.status) for row in queue.audit()][-1] == ("queued", "confirmed")
 
 
+@pytest.mark.parametrize("seen", [0, 2])
+def test_a_decision_on_another_state_than_the_one_that_was_seen_is_refused(
+    seen: int, queue: HumanQueue, a_finding: MakeFinding
+) -> None:
+    queue.put(REVIEW, [a_left(a_finding)])
+    [item] = queue.list_items()
+
+    with pytest.raises(DecidedError):
+        queue.confirm(item.item, ANN, "true", seen=seen)
+
+
 def test_the_same_review_again_changes_nothing(queue: HumanQueue, a_finding: MakeFinding) -> None:
     for _ in range(2):
         queue.put(REVIEW, [a_left(a_finding)])
