@@ -385,12 +385,11 @@ def _entry(review: Review, records: Sequence[Record], memory: Recall) -> HeadEnt
 
 
 def _within(records: Sequence[Record], most: int) -> tuple[Record, ...]:
-    """At most so many: the oldest closed ones are left out first, then the last of the others."""
-    surplus = len(records) - most
-    if surplus <= 0:
-        return tuple(records)
-    closed = {each.name for each in [each for each in records if not each.is_open][:surplus]}
-    return tuple(each for each in records if each.name not in closed)[:most]
+    """At most so many: the oldest closed ones go first, then the last of the open ones, and critical ones last."""
+    closed = [each for each in records if not each.is_open]
+    others = sorted((each for each in reversed(records) if each.is_open), key=lambda each: each.severity == "critical")
+    lost = {each.name for each in [*closed, *others][: max(0, len(records) - most)]}
+    return tuple(each for each in records if each.name not in lost)
 
 
 def _lost(before: Iterable[Record], kept: Iterable[Record]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reviewbot.memory.recall import MAX_RECORDS
 from tests.memory.pushes import Pushes, Said
 
 PATH = "app/pay.py"
@@ -49,3 +50,14 @@ def test_what_is_not_critical_or_was_refuted_is_not_said_again() -> None:
     doubt = CRITICAL._replace(fields={"severity": "critical", "confidence": 40, "judgement": "It holds."})
     _, made = doubted.push({PATH: CODE + "\n"}, withheld=((doubt, "below_threshold"),))
     assert (made.carried, doubted.record.state) == ((), "refuted")
+
+
+def test_a_critical_finding_is_remembered_behind_as_many_others_as_a_ledger_holds() -> None:
+    pushes = pushed(CRITICAL._replace(code="return total", fields={"severity": "warning"}))
+    other = pushes.record.model_copy(update={"path": "app/other.py", "kind": "other", "code": "", "row_codes": ()})
+    many = tuple(other.model_copy(update={"names": (f"{number:032x}",)}) for number in range(MAX_RECORDS))
+    pushes.ledger = pushes.ledger.model_copy(update={"records": many})
+    pushes.push({PATH: CODE}, CRITICAL._replace(fields={"severity": "critical", "judgement": "It holds."}))
+
+    assert len(pushes.ledger.records) == MAX_RECORDS
+    assert pushes.ledger.records[-1].severity == "critical"
