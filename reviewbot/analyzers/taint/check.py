@@ -18,7 +18,7 @@ from reviewbot.analyzers.taint.call_evaluator import CallEvaluator
 from reviewbot.analyzers.taint.expressions import Expressions
 from reviewbot.analyzers.taint.flow import Flow, Here, Hits, is_request, parameter, source
 from reviewbot.analyzers.taint.guards import Guards
-from reviewbot.analyzers.taint.index import in_order, index, route, worth_following
+from reviewbot.analyzers.taint.index import in_order, index, route, typed_responses, worth_following
 from reviewbot.analyzers.taint.knowledge import Knowledge, packaged_knowledge
 from reviewbot.analyzers.taint.operations import PATH
 from reviewbot.analyzers.taint.scopes import ValueScope
@@ -30,6 +30,8 @@ _PART = re.compile(
     r"<(?:([a-zA-Z_]\w{0,30})(?:\([^)>]{0,100}\))?:)?([a-zA-Z_]\w{0,60})>|\{([a-zA-Z_]\w{0,60})(?::(\w{1,30}))?\}"
 )
 """A variable part of a route: `<int:number>`, `<name>`, `{name}`, `{name:path}`."""
+
+_TYPED = re.compile(r"mimetype|content.type|media_type", re.IGNORECASE)
 
 _MAX_TIMES = 3
 """That one function is followed: one that is defined inside a loop is met in each round."""
@@ -150,6 +152,7 @@ def check(view: View, budget: Budget) -> Iterator[Found]:
         if function.owner:
             flow.methods.setdefault((function.owner, function.node.name), number)
     flow.frameworks = frozenset(found.packages)
+    flow.typed = typed_responses(view.tree, budget) if _TYPED.search(view.text) else flow.typed
     functions = Functions(flow)
     scope = ValueScope(budget)
     functions.module(view.tree, scope)

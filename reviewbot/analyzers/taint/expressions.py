@@ -173,14 +173,17 @@ class Expressions:
         return Value(held.taints, path=path) if held.taints else nothing(path)
 
     def _call(self, node: ast.Call, scope: ValueScope) -> Value:
+        name, key = place(node)
+        if name and (there := scope.get(key)) is not None:
+            return there
         receiver: Value | None = None
         function = -1
         if isinstance(node.func, ast.Attribute):
             receiver = self.value(node.func.value, scope)
             name = node.func.attr
             path = self._members.dotted_name(receiver, name)
-            key = place(node.func)
-            bound = scope.get(key[1]) if key[0] else None
+            owner, key = place(node.func)
+            bound = scope.get(key) if owner else None
             if bound is not None and bound.path:
                 path = bound.path
         else:

@@ -225,6 +225,8 @@ class Flow:
     """What a function returns, in terms of its parameters."""
     quoting: dict[int, bool] = field(default_factory=dict)
     """Whether the code of a function that is called like one that escapes writes quotes."""
+    typed: frozenset[ast.AST] = frozenset()
+    """The calls whose result is given a content type afterwards that is no page's."""
     frameworks: frozenset[str] = _NOTHING
     """The packages that the file imports."""
 

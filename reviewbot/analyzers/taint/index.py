@@ -15,6 +15,13 @@ from reviewbot.analyzers.taint.values import Function
 _REACHES_ALL = frozenset({"globals", "setattr"})
 """Functions that may set any name of the module."""
 
+_CONTENT_TYPES = frozenset(
+    {".mimetype", ".content_type", ".media_type", ".headers['content-type']", "['content-type']"}
+)
+
+NO_MARKUP = ("json", "plain", "csv", "octet", "image", "pdf", "javascript")
+"""Words of content types that a browser does not show as a page."""
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -65,6 +72,30 @@ def _noted(node: ast.stmt, inside: int, owner: str, found: Index) -> tuple[int, 
         found.calls[inside].add(node.name)
         return number, ""
     return inside, owner
+
+
+def typed_responses(tree: ast.Module, budget: Budget) -> frozenset[ast.AST]:
+    """The calls whose result is given a content type afterwards, as a constant that is no page's. Raises OutOfSteps."""
+    made: dict[str, ast.Call] = {}
+    typed: set[ast.AST] = set()
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        budget.spend()
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            name, key = place(node.targets[0])
+            if isinstance(node.value, ast.Call) and name == key:
+                made[name] = node.value
+            elif name in made and key.lower().removeprefix(name) in _CONTENT_TYPES and is_no_page(node.value):
+                typed.add(made[name])
+        todo += reversed(parts(node))
+    return frozenset(typed)
+
+
+def is_no_page(node: ast.expr) -> bool:
+    """Whether an expression is the name of a content type that a browser does not show as a page."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(value, str) and any(word in value for word in NO_MARKUP)
 
 
 def changed_names(tree: ast.Module, budget: Budget) -> frozenset[str]:

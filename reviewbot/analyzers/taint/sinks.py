@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from reviewbot.analyzers.taint.flow import Call, Flow
+from reviewbot.analyzers.taint.index import NO_MARKUP
 from reviewbot.analyzers.taint.knowledge import Sink
 from reviewbot.analyzers.taint.operations import is_statement
 from reviewbot.analyzers.taint.places import render_expression
@@ -23,9 +24,6 @@ _MOVES = ("location", "refresh")
 
 _EXTERNAL = "(external)"
 """Suffix of the name of a parser that has been configured to resolve external entities."""
-
-_NO_MARKUP = ("json", "plain", "csv", "octet", "image", "pdf", "javascript")
-"""Words of content types that a browser does not show as a page."""
 
 
 class Sinks:
@@ -106,7 +104,9 @@ class Sinks:
         return found + [value for name, value in call.keywords.items() if name in sink.keywords]
 
     def _excused(self, call: Call, sink: Sink) -> bool:
-        """Whether a keyword of the call makes it harmless; a content type does so only if it is known and no page."""
+        """Whether a keyword makes the call harmless. A content type does, a later one too, where it is no page's."""
+        if sink.kind == "xss" and call.node in self._flow.typed:
+            return True
         for name in sink.unless & call.keywords.keys():
             value = call.keywords[name]
             if sink.kind != "xss" or not value.known or _is_no_page(value):
@@ -172,7 +172,7 @@ def _options(value: Value) -> tuple[object, ...]:
 
 def _is_no_page(value: Value) -> bool:
     parts = [value, *(value.items.values() if value.items is not None else ())]
-    return any(isinstance(part.const, str) and any(word in part.const for word in _NO_MARKUP) for part in parts)
+    return any(isinstance(part.const, str) and any(word in part.const for word in NO_MARKUP) for part in parts)
 
 
 def _is_upload(call: Call) -> bool:

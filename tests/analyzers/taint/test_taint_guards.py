@@ -281,3 +281,18 @@ def test_what_an_object_may_hold_is_decided_by_its_type(agree: Agree) -> None:
                 return
             users.find_one({"name": name})
     """)
+
+
+def test_a_check_of_a_value_that_is_read_again_by_its_key_speaks_for_it(agree: Agree) -> None:
+    agree("""
+        from flask import redirect, request
+        from shop.addresses import is_safe_url
+        def login():
+            if request.args.get("next") and is_safe_url(request.args.get("next")):
+                return redirect(request.args.get("next"))
+            if is_safe_url(request.args.get("back", "")):
+                return redirect(request.args["back"])
+            if is_safe_url(request.args.get("next")):
+                return redirect(request.args.get("other"))  # <<< redirect-external
+            return redirect(request.args.get("next"))  # <<< redirect-external
+    """)

@@ -299,3 +299,36 @@ def test_an_answer_that_a_helper_of_the_file_writes_was_not_sent_by_the_client_i
             def answer(self, text):
                 self.wfile.write(text.encode())  # <<< xss-external
     """)
+
+
+def test_a_response_that_is_given_a_content_type_afterwards_is_a_page_only_if_that_is_one(agree: Agree) -> None:
+    agree("""
+        from flask import Flask, make_response, request
+        app = Flask(__name__)
+        @app.get("/plain")
+        def plain():
+            answer = make_response("ip: " + request.args["ip"])
+            answer.mimetype = "text/plain"
+            return answer
+        @app.get("/json")
+        def as_json():
+            answer = make_response("{" + request.args["ip"])
+            answer.headers["Content-Type"] = "application/json"
+            return answer
+        @app.get("/page")
+        def as_page():
+            answer = make_response("<b>" + request.args["ip"])  # <<< xss-external
+            answer.mimetype = "text/html"
+            return answer
+    """)
+
+
+def test_what_another_module_returns_may_be_an_open_file_that_is_sent(agree: Agree) -> None:
+    agree("""
+        from flask import request, send_file
+        from shop.exports import dump_csv
+        def export():
+            return send_file(dump_csv(name=request.args["table"]))
+        def download():
+            return send_file("exports/" + request.args["name"])  # <<< path-external
+    """)
