@@ -44,7 +44,7 @@ def rule_candidate(
     `whole` as `Rule.confidence_on` has it; `others` are further fields, or stand in place of the rule's.
     """
     fields: dict[str, Any] = {
-        "severity": rule.severity_in(path),
+        "severity": rule.severity_in(path, line.text),
         "path": path,
         "quote": quote_of(line.text),
         "message": message_of(message or rule.message),

@@ -27,6 +27,12 @@ _SCHEMA = 1
 _PERCENT = 100
 
 
+_WRITTEN_CHARS = 1_000
+"""A longer line was written by a program, such as a bundler."""
+
+_WRITTEN_CAP = 70
+
+
 @dataclass(frozen=True)
 class Rule:
     """One rule as one tool reports it. The head of `data/rules/ruff_rules.toml` says what the fields mean."""
@@ -69,15 +75,20 @@ class Rule:
 
     def confidence_on(self, line: str, path: str = "", *, whole: bool = True) -> int:
         """How far a report on this line of the file `path` is trusted, 0-100; `whole` as `Source` has it."""
-        cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
+        cap = self._cap(line, path)
         named = self.words_confidence is not None and self.is_named_on(line)
         plain = self.confidence if whole or self.hunk_confidence is None else self.hunk_confidence
         return min(cap, (self.words_confidence or 0) if named else plain)
 
-    def severity_in(self, path: str) -> Severity:
+    def severity_in(self, path: str, line: str = "") -> Severity:
         """How much a report in this file matters: nothing is critical where the rule is trusted less for it."""
-        cap = self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
-        return "warning" if self.severity == "critical" and cap < _PERCENT else self.severity
+        return "warning" if self.severity == "critical" and self._cap(line, path) < _PERCENT else self.severity
+
+    def _cap(self, line: str, path: str) -> int:
+        """The most that a report is trusted; less in lines that a bundler wrote, which no one mends, but for holes."""
+        if len(line) > _WRITTEN_CHARS and not self.tool.endswith("security"):
+            return _WRITTEN_CAP
+        return self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
 
     def message_for(self, said: str) -> str:
         """The rule's message about what a program said; the program's own where that names nothing to put in."""

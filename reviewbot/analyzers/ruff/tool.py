@@ -116,7 +116,7 @@ class RuffTool:
             path,
             line,
             message_of(rule.message_for(found.message)),
-            severity="info" if literal else doubt.severity or rule.severity_in(path),
+            severity="info" if literal else doubt.severity or rule.severity_in(path, line.text),
             confidence=_SEEMS_SAFE_CONFIDENCE if literal else trusted,
             end_line=end,
             replacement=replacement_of(found.edits, line.number, rows),
