@@ -36,10 +36,10 @@ export async function refundOrder(id: string, skus: string[], reason: string): P
   return answer.amount_cents;
 }
 
-/** Give whole orders back, then go on to the page that says so. */
-export function refundAll(ids: string[], reason: string, done: () => void): void {
-  ids.forEach(async (id) => {
-    await refundOrder(id, [], reason);
+/** Give back whole orders, of those that are paid and not shipped yet. */
+export async function refundPaid(ids: string[], reason: string): Promise<void> {
+  const paid = ids.filter(async (id) => {
+    return (await fetchOrder(id)).status === "paid";
   });
-  done();
+  await Promise.all(paid.map((id) => refundOrder(id, [], reason)));
 }
