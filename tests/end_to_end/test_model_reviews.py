@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from reviewbot.cli.main import main
+from reviewbot.cli.output.delivering import MAX_NAME
 from tests.make import one_fast
 from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, failed, ruled, said
 
@@ -427,7 +428,8 @@ def test_what_would_be_sent_can_be_written_down_without_asking_anybody(door: Doo
 
     [written] = (door.folder / "prompts").iterdir()
     text = written.read_text()
-    assert written.name == "1-reader.txt"
+    assert re.fullmatch(r"1-reader-[A-Za-z0-9_-]*logic[A-Za-z0-9_-]*\.txt", written.name)
+    assert len(written.name) <= MAX_NAME + len("1-.txt")
     assert "### shop/bill.py" in text
     assert "## tool search:" in text
     assert door.api.asked == []

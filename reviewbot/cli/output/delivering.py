@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,11 @@ NO_KEY = (
     f"there is no key of a model, so a review would run analyzers alone; with {EXAMPLE_KEY} set, --estimate and "
     "--dump-prompts are about a review with models, and ask none"
 )
+
+
+MAX_NAME = 80
+"""Characters of a file's name that say who asks and for which workers."""
+_NO_FILE_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def is_preview(arguments: argparse.Namespace) -> bool:
@@ -70,7 +76,7 @@ def estimate_of(subject: wiring.Subject, settings: Settings, run: wiring.Prepare
 
 
 def dump_prompts(subject: wiring.Subject, run: wiring.PreparedRun, folder: Path) -> int:
-    """Write the first request of each reader, and the planner's, as text. Asks no model.
+    """Write the first request of each reader, with the names of its workers, and the planner's, as text. Asks no model.
 
     Raises InputError where a file cannot be written.
     """
@@ -81,7 +87,9 @@ def dump_prompts(subject: wiring.Subject, run: wiring.PreparedRun, folder: Path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for number, request in enumerate(requests, 1):
-            (folder / f"{number}-{request.purpose}.txt").write_text(request_text(request), "utf-8", "replace")
+            workers = [task.worker for task in preview.plan.tasks if (task.reader or task.task_id) == request.subject]
+            name = _NO_FILE_NAME.sub("-", "-".join([request.purpose, *workers]))[:MAX_NAME]
+            (folder / f"{number}-{name}.txt").write_text(request_text(request), "utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot write the prompts to {one_line(str(folder))}: {error.strerror}") from None
     written = f"{with_count(len(requests), 'request')} written to {one_line(str(folder))}"

@@ -77,6 +77,16 @@ class QuoteFinder:
             and anchor(candidate, *(each for each in self.slices if each.file_path == path)) is not None
         )
 
+    def outside(self, claim: Claim) -> Proof | None:
+        """The lines of the claim's file that its quote names, where no hunk of the change shows them."""
+        path = file_of(candidate_of(claim, "model", ()), self.slices) or claim.file
+        wanted = _plain_lines(claim.quote)
+        for side in ("new", "old"):  # what a hunk shows on the other side lies in the change as well
+            shown = [(number, " ".join(text.split())) for number, text in self._changed_lines(path, side)]
+            if _position(wanted, shown) is not None:
+                return None
+        return self._found(ProofQuote(path=path, side=claim.side, quote=claim.quote, why=""))
+
     def proof(self, claim: Claim) -> tuple[Proof, ...]:
         """The proof quotes that were found, with their lines as they stand there."""
         quotes = claim.proof[:MAX_PROOF]
@@ -149,13 +159,22 @@ def problems_of(claims: Iterable[Claim], finder: QuoteFinder) -> dict[str, str]:
     problems: dict[str, str] = {}
     for claim in (each for each in claims if each.confidence >= SURE_ENOUGH):
         if not finder.in_change(claim):
-            problems[claim.id] = (
-                f"the quote is not in `{claim.file}` on the {claim.side} side of the change, or stands there more "
-                "than once and `line` does not tell which"
-            )
+            problems[claim.id] = _misplaced(claim, finder.outside(claim))
         elif claim.proof and not finder.proof(claim):
             problems[claim.id] = "no quote of its proof stands in the file that it names"
     return dict(islice(problems.items(), MAX_PROBLEMS))
+
+
+def _misplaced(claim: Claim, outside: Proof | None) -> str:
+    if outside is not None:
+        return (
+            f"the quote is in `{claim.file}`, at line {outside.line} of the {outside.side} side, but no hunk of the "
+            "change shows that line: quote the changed line that brings the defect about, and name this one as proof"
+        )
+    return (
+        f"the quote is not in `{claim.file}` on the {claim.side} side of the change, or stands there more than once "
+        "and `line` does not tell which"
+    )
 
 
 def apply_repair(claims: Sequence[Claim], later: Sequence[Claim], asked: Collection[str]) -> tuple[Claim, ...]:

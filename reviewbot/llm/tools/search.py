@@ -26,6 +26,8 @@ MAX_PROGRAM_BYTES = 8 * 2**20
 """Of a compiled expression and of its tables."""
 
 
+BRACES = "; braces are no alternatives here: search once for each of them"
+
 _TITLE = 500
 """Characters that are left for the title and for notes."""
 
@@ -75,7 +77,7 @@ def search(view: RepositoryView, given: Arguments, clock: Callable[[], float] = 
     pattern = compile_pattern(text, literal=given.switch("literal"), ignore_case=given.switch("ignore_case"))
     paths = [path for path in view.files if _in_scope(path, scope)]
     if not paths:
-        raise Refused(f"no file has a path like {scope}")
+        raise Refused(f"no file has a path like {scope}{BRACES if '{' in scope else ''}")
     found = _Found(view)
     notes = [f"[no expression of RE2 ({pattern.fault}): searched as it stands]"] if pattern.fault else []
     if stopped := _search(found, pattern, paths, clock):

@@ -207,6 +207,40 @@ def test_a_repair_is_asked_for_quotes_that_are_not_there_and_for_claims_whose_wh
     assert list(problems_of(claims, finder)) == ["f1", "f2"]
 
 
+def test_a_quote_from_a_line_of_the_file_that_no_hunk_shows_is_refused_for_that_reason(
+    a_claim: MakeClaim, a_payload: MakePayload
+) -> None:
+    finder = QuoteFinder((a_payload(" def credit(account, cents):\n+    x = 1", path="shop/ledger.py"),), files)
+    place = {"file": "shop/ledger.py", "side": "new"}
+    claims = [
+        a_claim(id="f1", quote="    account.cents += cents", **place),
+        a_claim(id="f2", quote="not there", **place),
+    ]
+
+    problems = problems_of(claims, finder)
+
+    assert "at line 4 of the new side, but no hunk of the change shows that line" in problems["f1"]
+    assert "the quote is not in `shop/ledger.py` on the new side" in problems["f2"]
+
+
+def test_a_quote_that_the_change_shows_twice_is_not_said_to_lie_outside_of_it(
+    a_claim: MakeClaim, a_payload: MakePayload
+) -> None:
+    finder = QuoteFinder((a_payload("+again = 1\n+other = 2\n+again = 1", path="shop/ledger.py"),), files)
+    claim = a_claim(id="f1", quote="again = 1", file="shop/ledger.py", side="new", line=None)
+
+    assert "more than once" in problems_of([claim], finder)["f1"]
+
+
+def test_a_removed_line_that_a_hunk_shows_is_not_said_to_lie_outside_of_it(
+    a_claim: MakeClaim, a_payload: MakePayload
+) -> None:
+    finder = QuoteFinder((a_payload("-pass\n+x = 1", path="shop/ledger.py"),), files)
+    claim = a_claim(id="f1", quote="pass", file="shop/ledger.py", side="new")
+
+    assert "on the new side of the change" in problems_of([claim], finder)["f1"]
+
+
 def test_a_repair_replaces_what_it_was_asked_for_drops_what_was_withdrawn_and_adds_none(a_claim: MakeClaim) -> None:
     first, second, third = (a_claim(id=name) for name in ("f1", "f2", "f3"))
     mended, other = a_claim(id="f2", quote="z = 3"), a_claim(id="f1", quote="z = 3")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.arguments import Arguments, EvidenceEntry, ToolLimits, ToolParameter
-from reviewbot.llm.tools.search import compile_pattern, search
+from reviewbot.llm.tools.search import BRACES, compile_pattern, search
 from reviewbot.llm.tools.view import RepositoryView
 
 FILES = {
@@ -65,6 +65,16 @@ def test_a_scope_without_files_is_said(repository: Any, calls: Any) -> None:
     result = calls(repository(FILES))("search", pattern="total", path="lib/*.py")
 
     assert (result.failed, result.text) == (True, "no file has a path like lib/*.py")
+
+
+def test_a_scope_with_braces_that_matches_nothing_is_told_that_they_are_no_alternatives(
+    repository: Any, calls: Any
+) -> None:
+    result = calls(repository(FILES))("search", pattern="total", path="**/*.{py,toml}")
+    named = calls(repository({"{{ name }}/a.py": "total = 1\n"}))("search", pattern="total", path="{{ name }}/*.py")
+
+    assert (result.failed, result.text) == (True, f"no file has a path like **/*.{{py,toml}}{BRACES}")
+    assert "1 lines in 1 of 1 files" in named.text
 
 
 @pytest.mark.parametrize(
