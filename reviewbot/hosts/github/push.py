@@ -68,7 +68,7 @@ def _check_files(listed: JSON, change: ChangeSet) -> None:
     rows = listed if isinstance(listed, list) else []
     names = {str(row.get("filename")) for row in rows if isinstance(row, dict)}
     if not isinstance(listed, list) or len(rows) >= MAX_COMPARED or names != {file.path for file in change.files}:
-        raise HostError(f"GitHub compares {len(rows)} files, and its diff shows {len(change.files)} or others")
+        raise HostError(f"GitHub's comparison and its diff name other files: {len(rows)} and {len(change.files)}")
 
 
 def _first_parents(rows: JSON, earlier: str, head: str) -> tuple[str, ...]:

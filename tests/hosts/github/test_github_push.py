@@ -21,7 +21,7 @@ def test_a_push_of_which_the_diff_may_lack_a_file_is_not_known(
     pull = opened()
     github_api.refuse("GET", "/compare/", Reply(200, {"status": "ahead", "commits": [], "files": files}))
 
-    with pytest.raises(HostError, match="GitHub compares"):
+    with pytest.raises(HostError, match="name other files"):
         read_push(client, pull, pull.base_sha)
 
 
@@ -45,5 +45,5 @@ def test_a_push_of_a_file_whose_name_is_no_utf_8_is_not_known(
     shop.git("add", "-A")
     shop.git("commit", "--quiet", "-m", "pushed")
 
-    with pytest.raises(HostError, match="or others"):
+    with pytest.raises(HostError, match="name other files"):
         read_push(client, opened(), earlier)
