@@ -37,8 +37,10 @@ REVIEW_CHARS = 200_000
 _NOTE_CHARS = 1_000
 _PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9_./#-]*")
 
+NO_GATE = "no finding closes the gate (`fail-on`, by default none)"
+
 ENDS = {
-    ExitCode.REVIEWED: "passed: nothing of the severity that closes the gate, and nothing unread that should be read",
+    ExitCode.REVIEWED: f"passed: {NO_GATE}, and nothing unread that should be read",
     ExitCode.GATE: "failed: a finding closes the gate (`fail-on`)",
     ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not",
     ExitCode.PROVIDER: "failed: the model provider could not be used, so that only analyzers reviewed",
@@ -46,7 +48,7 @@ ENDS = {
 }
 """How a run that reviewed something ends, in words."""
 
-PASSED_UNREAD = "passed, although not everything was looked at: nothing of the severity that closes the gate"
+PASSED_UNREAD = f"passed, although not everything was looked at: {NO_GATE}"
 PASSED_EMPTY = "passed: nothing in the change needs a review"
 
 KEYLESS = "No key for a model was given: static analyzers reviewed, and no model was asked."

@@ -149,7 +149,8 @@ def _tell(step: WorkflowStep, ending: Ending, *, to_files: bool = True) -> None:
     if marks:
         step.voice.commands(FORMATS["annotations"].render(ReportInput(delivered.review, delivered.fingerprints)))
     if cause := delivered.review.provider_failure:
-        step.voice.say("warning", f"the model provider could not be used: {one_line(cause)}")
+        level = "error" if ending.code == ExitCode.PROVIDER else "warning"
+        step.voice.say(level, by_input(f"the model provider could not be used: {one_line(cause)}"))
     # In most modes the job is the only check: it says in any case how much was reviewed. The marks say it too.
     if is_lacking(delivered.review) and not marks:
         step.voice.say("warning", delivered.review.headline)

@@ -19,6 +19,7 @@ from reviewbot.config.settings import FlagGroup
 from reviewbot.domain.errors import ExitCode, InputError, ReviewbotError
 from reviewbot.hosts.registry import name_forms
 from reviewbot.report.formats import FORMATS
+from reviewbot.wording import install_command
 
 EXIT_CODES = """\
 exit codes:
@@ -116,7 +117,7 @@ def _run(arguments: argparse.Namespace) -> int:
         if (extra := EXTRAS.get((error.name or "").partition(".")[0])) is None:
             raise
         raise InputError(
-            f"{arguments.run} needs the extra '{extra}', which was not installed: pip install '.[{extra}]' in a clone"
+            f"{arguments.run} needs the extra '{extra}', which was not installed: {install_command(extra)}, in a clone"
         ) from None
 
 

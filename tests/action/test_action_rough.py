@@ -96,6 +96,28 @@ def test_a_provider_that_could_not_be_used_is_named_in_the_log_of_the_run(run: R
     assert "Check failed: the model provider could not be used" in result.summary
 
 
+@pytest.mark.parametrize(("code", "level"), [(ExitCode.PROVIDER, "error"), (ExitCode.REVIEWED, "warning")])
+def test_a_key_that_is_refused_is_named_as_the_input_and_is_an_error_where_the_job_fails(
+    run: Run, code: ExitCode, level: str
+) -> None:
+    gaps = (Gap(path="a.go", worker="security", reason="provider", message="401: check ANTHROPIC_API_KEY"),)
+    review = a_review(verdict="issues", headline="1 issue found", incomplete=True, gaps=gaps)
+
+    log = run("pull_request", pull_request(), PlayedPulls(reviewed(review, code))).log
+
+    said = "the model provider could not be used: 401: check the input anthropic-api-key"
+    assert f"::{level} title=reviewbot::{said}\n" in log
+
+
+def test_a_check_that_passes_beside_a_critical_finding_names_the_input_of_the_gate(
+    run: Run, a_finding: MakeFinding
+) -> None:
+    result = run("pull_request", pull_request(), PlayedPulls(reviewed(a_review(a_finding(severity="critical")))))
+
+    assert (result.code, result.outputs["critical"]) == (0, "1")
+    assert "**Check passed: no finding closes the gate (`fail-on`, by default none)" in result.summary
+
+
 @pytest.mark.parametrize(("verdict", "sarif"), [("not_reviewed", False), ("nothing_to_review", True)])
 def test_a_review_that_read_nothing_gives_no_zero_and_no_log_that_would_close_alerts(
     run: Run, *, verdict: Verdict, sarif: bool

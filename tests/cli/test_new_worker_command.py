@@ -30,6 +30,7 @@ def test_the_steps_of_the_page_add_a_worker_without_a_key(
 
     written = run(*new)
     assert written.code == 0
+    assert "The example is a file of Python, todo_example.py" in written.out
     for command in (evaluate, prompts):
         assert shlex.join(command) in written.out
     assert "todo (from the repository)" in run(*workers).out

@@ -20,13 +20,13 @@ HOOK, PUSH = read_yaml(ROOT / ".pre-commit-hooks.yaml")
 PATH = f"{Path(sys.executable).parent}{os.pathsep}/usr/bin:/bin"
 
 
-def commit(checkout: GitRepo) -> int:
-    """The exit code of the hook on what is staged."""
+def commit(checkout: GitRepo) -> subprocess.CompletedProcess[str]:
+    """The hook on what is staged."""
     args: list[str] = HOOK["args"]
     program, *words = [*shlex.split(HOOK["entry"]), *args]
     command = [str(Path(sys.executable).parent / program), *words]
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(checkout.folder)}
-    return subprocess.run(command, cwd=checkout.folder, env=environment, capture_output=True, check=False).returncode
+    return subprocess.run(command, cwd=checkout.folder, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.slow
@@ -40,7 +40,22 @@ def test_a_commit_with_a_critical_defect_is_stopped_and_another_one_is_not(tmp_p
     (tmp_path / "run.py").write_text(DEFECT)
     checkout.git("add", "-A")
 
-    assert (fine, commit(checkout)) == (0, 1)
+    assert (fine.returncode, commit(checkout).returncode) == (0, 1)
+
+
+@pytest.mark.slow
+def test_a_hook_that_passes_prints_what_waits_for_a_person(tmp_path: Path) -> None:
+    checkout = GitRepo(tmp_path)
+    checkout.commit({"app.py": BEFORE})
+    (tmp_path / "main.go").write_text(
+        'package main\n\nimport "crypto/tls"\n\nvar C = &tls.Config{InsecureSkipVerify: true}\n'
+    )
+    checkout.git("add", "-A")
+
+    done = commit(checkout)
+
+    assert (done.returncode, HOOK["verbose"], PUSH["verbose"]) == (0, True, True)
+    assert done.stdout.startswith("No certain issue, 1 thing for a person")
 
 
 def test_the_hook_reviews_what_is_staged_once_and_asks_no_model() -> None:

@@ -31,7 +31,7 @@ def missing_note(
     wanted = {row.name: sum(row.reads(*each) for each in paths) for row in programs if row.file() is None}
     named = [f"{name} ({with_count(files, 'file')})" for name, files in wanted.items() if files]
     return (
-        (f"not installed, and so not run: {', '.join(named)}; {INSTALL} in a clone of reviewbot installs them",)
+        (f"not installed, and so not run: {', '.join(named)}; to install them, in a clone of reviewbot: {INSTALL}",)
         if named
         else ()
     )

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.confinement import ProgramLimits
+from reviewbot.wording import install_command
 
 EXTRA = "tools"
 """The extra of this package that installs every program."""
 
-INSTALL = f"pip install '.[{EXTRA}]'"
-"""In a clone: a name in a registry might be another project's."""
+INSTALL = install_command(EXTRA)
 
 
 class Said(NamedTuple):

@@ -26,7 +26,8 @@ _PLACES = {
 """Where each template goes, below the top of the repository."""
 
 _NEXT = """\
-Edit these files: they are about TODO comments without an owner until you do. Then, without paying:
+Edit these files: they are about TODO comments without an owner until you do. The example is a file of Python, {name}_example.py:
+for another language give it another name and other lines, in change.diff, golden.json and script.json alike. Then, without paying:
 
   reviewbot workers
   reviewbot eval {cases} --group {name} --repo . --engine scripted --script {case}/script.json --out {name}.jsonl --fresh --check

@@ -32,6 +32,7 @@ def test_missing_programs_are_one_note_with_the_files_that_they_would_have_read(
     [note] = missing_note(change, (), MISSING)
 
     assert note.startswith("not installed, and so not run: shellcheck (2 files), hadolint (1 file); ")
+    assert note.endswith("in a clone of reviewbot: pip install '.[tools]' (with pipx: pipx install --force '.[tools]')")
     assert INSTALL in note
 
 
