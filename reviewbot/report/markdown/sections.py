@@ -52,8 +52,8 @@ THEMES_FROM = 200
 """Changed lines from which on the files are listed by theme."""
 _REASON_CHARS = 300
 ASK_AGAIN = (
-    "- Ask again: `/reviewbot review`. Dismiss: `# reviewbot: ignore[RULE] reason` at the line, or "
-    "`rules` in `.reviewbot.toml`."
+    "- Ask again, where the App reviews: `/reviewbot review`. Dismiss: `# reviewbot: ignore[RULE] reason` at the "
+    "line, or `rules` in `.reviewbot.toml`."
 )
 
 
