@@ -42,7 +42,8 @@ NO_GATE = "no finding closes the gate (`fail-on`, by default none)"
 ENDS = {
     ExitCode.REVIEWED: f"passed: {NO_GATE}, and nothing unread that should be read",
     ExitCode.GATE: "failed: a finding closes the gate (`fail-on`)",
-    ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not",
+    ExitCode.INCOMPLETE: "failed: something that should have been reviewed was not, as the coverage says "
+    "(`allow_partial` in the file of `config` lets it pass)",
     ExitCode.PROVIDER: "failed: the model provider could not be used, so that only analyzers reviewed",
     ExitCode.HOST: "failed: GitHub did not take the review, or did not say so",
 }
@@ -51,7 +52,10 @@ ENDS = {
 PASSED_UNREAD = f"passed, although not everything was looked at: {NO_GATE}"
 PASSED_EMPTY = "passed: nothing in the change needs a review"
 
-KEYLESS = "No key for a model was given: static analyzers reviewed, and no model was asked."
+KEYLESS = (
+    "No key for a model was given: static analyzers reviewed, and no model was asked. With one in the input "
+    "anthropic-api-key models read files of every language."
+)
 
 
 @dataclass(frozen=True)

@@ -148,12 +148,12 @@ def _tell(step: WorkflowStep, ending: Ending, *, to_files: bool = True) -> None:
     marks = step.inputs.mode != "report" and not ending.posted.marks
     if marks:
         step.voice.commands(FORMATS["annotations"].render(ReportInput(delivered.review, delivered.fingerprints)))
+    level = "error" if ending.code in (ExitCode.INCOMPLETE, ExitCode.PROVIDER) else "warning"
     if cause := delivered.review.provider_failure:
-        level = "error" if ending.code == ExitCode.PROVIDER else "warning"
         step.voice.say(level, by_input(f"the model provider could not be used: {one_line(cause)}"))
     # In most modes the job is the only check: it says in any case how much was reviewed. The marks say it too.
     if is_lacking(delivered.review) and not marks:
-        step.voice.say("warning", delivered.review.headline)
+        step.voice.say(level, delivered.review.headline)
     elif delivered.review.verdict == "nothing_to_review":
         step.voice.say("notice", delivered.review.headline)
     step.voice.line(f"{delivered.review.headline}. Check {end_of(ending)}.")

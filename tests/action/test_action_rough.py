@@ -96,6 +96,17 @@ def test_a_provider_that_could_not_be_used_is_named_in_the_log_of_the_run(run: R
     assert "Check failed: the model provider could not be used" in result.summary
 
 
+def test_a_job_that_fails_because_nothing_was_read_is_an_error_with_the_way_out(run: Run) -> None:
+    review = a_review(verdict="incomplete", headline="No review: 0 of 1 file reviewed", coverage=covered("partial"))
+    answer = reviewed(review, ExitCode.INCOMPLETE)
+
+    result = run("pull_request", pull_request(), PlayedPulls(answer))
+
+    assert result.log.count("::error title=reviewbot::No review: 0 of 1 file reviewed\n") == 1
+    assert "(`allow_partial` in the file of `config` lets it pass)" in result.summary
+    assert "With one in the input anthropic-api-key models read files of every language" in result.summary
+
+
 @pytest.mark.parametrize(("code", "level"), [(ExitCode.PROVIDER, "error"), (ExitCode.REVIEWED, "warning")])
 def test_a_key_that_is_refused_is_named_as_the_input_and_is_an_error_where_the_job_fails(
     run: Run, code: ExitCode, level: str
