@@ -37,7 +37,8 @@ def test_the_steps_of_the_page_add_a_worker_without_a_key(
     assert "1 of 1 labelled defect found, 0 findings beside them" in run(*evaluate).out
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
     assert run(*prompts).code == 0
-    sent = "".join(path.read_text() for path in (repository / "prompts.todo").iterdir())
+    assert "`2-reader-todo.txt`" in PAGE.read_text()
+    sent = (repository / "prompts.todo" / "2-reader-todo.txt").read_text()
     assert "Added lines with a TODO comment that names no owner" in sent
     assert "# TODO: negative prices" in sent
 
