@@ -127,6 +127,7 @@ def test_no_more_of_a_file_is_read_than_shows_that_it_is_too_large(read: Read, w
     assert len(read("a.sarif")["a.sarif"]) == MAX_BYTES + 1
 
 
+@pytest.mark.slow
 def test_a_linter_of_an_earlier_step_speaks_in_the_review(make_runner: MakeRunner) -> None:
     runner: ActionRunner = make_runner()
     made = GitRepo(runner.workspace)

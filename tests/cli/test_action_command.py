@@ -99,7 +99,7 @@ def test_the_file_of_config_comes_from_the_base_branch_and_not_from_the_head(
     [
         ({"app.ex": "defmodule App do\nend\n"}, 4, "not_reviewed"),
         ({"app.ex": "defmodule App do\nend\n", "other.py": BEFORE}, 0, "limited"),
-        ({"package-lock.json": "{}\n"}, 0, "nothing_to_review"),
+        pytest.param({"package-lock.json": "{}\n"}, 0, "nothing_to_review", marks=pytest.mark.slow),
     ],
 )
 def test_without_a_key_no_check_is_green_for_what_was_not_reviewed(

@@ -67,6 +67,7 @@ def test_the_same_range_prints_the_same_bytes_ends_alike_and_says_that_it_was_ke
     assert first.code == 1
 
 
+@pytest.mark.slow
 def test_a_kept_report_is_printed_without_loading_what_a_review_needs(shop: Path) -> None:
     def loaded() -> set[str]:
         command = [sys.executable, "-c", PROGRAM, *LAST]

@@ -133,6 +133,7 @@ def test_the_sample_in_the_readme_is_what_the_example_prints(capsys: pytest.Capt
     assert sample == wanted
 
 
+@pytest.mark.slow
 def test_the_comment_of_the_example_is_short_and_complete(capsys: pytest.CaptureFixture[str]) -> None:
     text = reviewed("--repo", str(ORDERS / "base"), "--format", "markdown", capsys=capsys)
 

@@ -118,6 +118,7 @@ def claim_of(review: Json) -> Json:
     return dict(claim)
 
 
+@pytest.mark.slow
 def test_without_a_table_the_numbers_stand_as_stated_and_one_line_of_each_report_says_so(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -212,11 +212,13 @@ def test_a_run_that_resumes_asks_for_nothing_that_was_answered(door: Door) -> No
 
 @pytest.mark.parametrize(
     ("answer", "reason"),
-    [
-        (said("", stop="refusal"), "refused"),
-        (said('{"findings": [', stop="max_tokens"), "bad_answer"),
-        (failed(400, "invalid_request_error"), "bad_answer"),
-    ],
+    one_fast(
+        [
+            (said("", stop="refusal"), "refused"),
+            (said('{"findings": [', stop="max_tokens"), "bad_answer"),
+            (failed(400, "invalid_request_error"), "bad_answer"),
+        ]
+    ),
     ids=["refusal", "cut off", "bad request"],
 )
 def test_whatever_a_model_fails_in_is_a_named_gap_and_the_rest_is_delivered(
@@ -242,6 +244,7 @@ def test_whatever_a_model_fails_in_is_a_named_gap_and_the_rest_is_delivered(
     ],
     ids=["wrong key", "no credit", "only errors"],
 )
+@pytest.mark.slow
 def test_a_provider_that_answers_nobody_is_named_once_and_costs_nothing(
     door: Door, answer: Scripted, cause: str
 ) -> None:

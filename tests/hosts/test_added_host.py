@@ -64,6 +64,7 @@ def run(folder: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_pull_request_of_the_added_host_is_reviewed_with_its_links_and_without_its_token(
     folder: Path, local_case: LocalCase, pay_repo: GitRepo
 ) -> None:

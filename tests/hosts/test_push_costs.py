@@ -136,6 +136,7 @@ def cost_of_a_push(
     return Cost(lines, before, warm, by_part(pushing.models.asked))
 
 
+@pytest.mark.slow
 def test_a_push_of_one_hunk_costs_a_quarter_without_a_cache_and_finds_a_defect_in_an_unchanged_caller(
     case: HostCase, messages_api: MessagesApi
 ) -> None:

@@ -118,6 +118,7 @@ def test_a_review_that_is_not_posted_reads_what_was_pushed_and_writes_nothing(pu
     assert pushed.ledger == before
 
 
+@pytest.mark.slow
 def test_a_full_review_that_was_posted_is_not_made_a_second_time(pushed: Pushing, run: Run) -> None:
     posted, again = run("review", "--full", "--post", "--quiet"), run("review", "--full", "--post", "--quiet")
 

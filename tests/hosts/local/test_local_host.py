@@ -375,6 +375,7 @@ def bare(pay_repo: GitRepo, tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.slow
 def test_a_pull_request_of_a_bare_repository_is_reviewed_and_posted_once(
     bare: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
