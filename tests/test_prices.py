@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
-from reviewbot.config.tiers import FORMER_TIERS
-from reviewbot.domain.contracts import Usage
+from reviewbot.config.providers import TIERS
+from reviewbot.domain.contracts import Tier, Usage
 from reviewbot.domain.errors import ConfigError
 from reviewbot.prices import PER, Price, PriceTable, Rates, default_models, packaged_prices, read_prices, unpriced_note
 
@@ -29,9 +29,8 @@ def test_the_models_are_in_the_sdks_list_and_not_deprecated() -> None:
 
     listed = get_args(get_args(ModelParam)[0])
     models: dict[str, str] = dict(default_models().items())
-    assert list(models) == list(FORMER_TIERS.values())
-    for family, tier in FORMER_TIERS.items():
-        model = models[tier]
+    assert tuple(models) == TIERS == get_args(Tier)
+    for family, model in zip(("haiku", "sonnet", "opus"), models.values(), strict=True):
         assert model in listed
         assert model not in DEPRECATED_MODELS
         of_tier = [each for each in listed if each.startswith(f"claude-{family}-") and each not in DEPRECATED_MODELS]

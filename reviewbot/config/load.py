@@ -14,7 +14,6 @@ from typing import Any
 
 from reviewbot.config.messages import find_key_lines, nearest, quote, read_toml
 from reviewbot.config.settings import KEYS, PREFIX, RepositoryRule, Settings
-from reviewbot.config.tiers import FORMER_KEYS, current_keys
 from reviewbot.config.values import EntryError, Value
 from reviewbot.domain.errors import ConfigError
 
@@ -101,9 +100,7 @@ def _from_file(name: str, text: str | None, check: Callable[[str, str], None] | 
     """The settings of a file. `check` refuses keys, by the place and the key; None: every known one is allowed."""
     if text is None:
         return []
-    table = current_keys(read_toml(name, text))
     lines = find_key_lines(text)
-    former = {current: key for key, current in FORMER_KEYS.items()}
 
     def origin_of(*path: str) -> str:
         found = (lines.get(path[:length]) for length in range(len(path), 0, -1))
@@ -111,8 +108,8 @@ def _from_file(name: str, text: str | None, check: Callable[[str, str], None] | 
         return name if line is None else f"{name}:{line}"
 
     entries = []
-    for key, value in table.items():
-        at = partial(origin_of, key if (key,) in lines else former.get(key, key))
+    for key, value in read_toml(name, text).items():
+        at = partial(origin_of, key)
         (check or _check_key)(at(), key)
         entries.append(_Entry(key, _read(at, f": {key}", key, KEYS[key].kind.check, value), at))
     return entries
@@ -134,11 +131,9 @@ def _check_repository_key(where: str, key: str) -> None:
 
 
 def _from_environment(environ: Mapping[str, str]) -> list[_Entry]:
-    former = {PREFIX + key.upper(): current for key, current in FORMER_KEYS.items()}
-    by_variable = former | {key.variable: key.name for key in KEYS.values()}
+    by_variable = {key.variable: key.name for key in KEYS.values()}
     entries = []
-    # Former names first, so that a value under a current name replaces theirs.
-    for name in sorted(environ, key=lambda name: (name not in former, name)):
+    for name in sorted(environ):
         if not name.startswith(PREFIX) or environ[name] == "" or name in OTHER_VARIABLES:
             continue
         if key := by_variable.get(name):

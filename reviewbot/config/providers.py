@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reviewbot.config.tiers import FORMER_TIERS
 from reviewbot.tables import packaged_table
+
+TIERS = ("small", "medium", "large")
+"""The tiers, as the contracts have them, which pydantic comes with."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Provider:
 
 
 def _provider(name: str, row: Mapping[str, Any]) -> Provider:
-    models = {tier: row[tier] for tier in FORMER_TIERS.values() if tier in row}
+    models = {tier: row[tier] for tier in TIERS if tier in row}
     known = {key: value for key, value in row.items() if key not in {*models, "date", "source"}}
     lists = {key: tuple(value) for key, value in known.items() if isinstance(value, list)}
     return Provider(name, models=models, **(known | lists))

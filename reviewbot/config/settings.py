@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules
-from reviewbot.config.tiers import FORMER_ENGINES
 from reviewbot.config.values import (
     NOTHING,
     OFF,
@@ -134,7 +133,7 @@ class Settings:
 
     # fmt: off
     engine: EngineName | None = setting(
-        Choice(get_args(EngineName), former=FORMER_ENGINES), default=None, flag=Flag("--engine", "E", "models"),
+        Choice(get_args(EngineName)), default=None, flag=Flag("--engine", "E", "models"),
         unset="the best one available", affects="task",
         meaning="What does the work: models, analyzers, or scripted (answers of --script); "
         "none: models where a key is configured, else analyzers.")

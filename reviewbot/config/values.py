@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault
@@ -73,11 +72,10 @@ class SettingType:
 
 @dataclass(frozen=True)
 class Choice(SettingType):
-    """One of a few words, or "none" where `optional`. `former` has current words by those that they replaced."""
+    """One of a few words, or "none" where `optional`."""
 
     words: tuple[str, ...]
     optional: bool = True
-    former: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def _all(self) -> tuple[str, ...]:
@@ -97,8 +95,8 @@ class Choice(SettingType):
         """The word, or None."""
         if self.optional and value == NOTHING:
             return None
-        if isinstance(value, str) and (word := self.former.get(value, value)) in self.words:
-            return word
+        if isinstance(value, str) and value in self.words:
+            return value
         raise ValueError(value)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from reviewbot.config.messages import nearest, quote
-from reviewbot.config.tiers import FORMER_TIERS
+from reviewbot.config.providers import TIERS
 from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Number, Schema, SettingType
 
 LIMITS: Mapping[str, SettingType] = {
     "threshold": Number(0, 100),
-    "tier": Choice(tuple(FORMER_TIERS.values()), optional=False, former=FORMER_TIERS),
+    "tier": Choice(TIERS, optional=False),
     "max_tokens": Number(256, 64_000),
     "timeout_s": Number(1, 900),
     "max_turns": Number(1, 10),

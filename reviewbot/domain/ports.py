@@ -151,7 +151,7 @@ class WorkerSet:
     origin: Mapping[str, str]
     """"package" or "repository"."""
     notes: tuple[str, ...] = ()
-    """What the report says of the cards, such as tools that are no longer there."""
+    """What the report says of the cards, such as limits that the settings give them."""
 
 
 @dataclass(frozen=True)

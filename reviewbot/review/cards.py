@@ -6,7 +6,6 @@ refused, and a card only chooses among the tools that the code offers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
@@ -17,7 +16,6 @@ from pydantic import ValidationError
 
 from reviewbot.config.globs import glob_fault
 from reviewbot.config.messages import check_size, nearest, quote, read_toml
-from reviewbot.config.tiers import current_tier
 from reviewbot.domain.contracts import CardBudget, WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError
 from reviewbot.domain.ports import WorkerSet
@@ -33,11 +31,6 @@ MAX_CARDS = 20
 
 RESERVED = frozenset({"planner", "reader", "judge", "synthesizer"})
 """Roles that ask models in a run besides workers: usage ledger, budgets and trace know them by these names."""
-
-RETIRED_TOOL = re.compile(
-    r"trace-value|(?:security|logic|performance|style)-(?:definition|callers|file|history|siblings|conventions)"
-)
-"""Tools that earlier versions had on cards, each for one worker."""
 
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
@@ -65,10 +58,7 @@ def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known
     texts = {**shipped, **added}
     if sum(path.startswith("workers/") for path in texts) > MAX_CARDS:
         raise ConfigError(f".reviewbot/workers: more than {MAX_CARDS} cards, those shipped included")
-    notes: list[str] = []
-    cards = {
-        path: _card(_shown(path, added), text, known_tools, notes) for path, text in texts.items() if _is_card(path)
-    }
+    cards = {path: _card(_shown(path, added), text, known_tools) for path, text in texts.items() if _is_card(path)}
     _check_names(cards, added)
     _check_tools(cards, added)
     _check_dependencies({_shown(path, added): card for path, card in cards.items()})
@@ -76,7 +66,6 @@ def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known
         cards=tuple(sorted(cards.values(), key=_place)),
         prompts={card.name: _prompt(_shown(path, added), card, texts) for path, card in cards.items()},
         origin={card.name: "repository" if path in added else "package" for path, card in cards.items()},
-        notes=tuple(notes),
     )
 
 
@@ -118,21 +107,16 @@ def _shown(path: str, added: Collection[str]) -> str:
     return f".reviewbot/{name}" if path in added else name
 
 
-def _card(where: str, text: str, known_tools: Collection[str], notes: list[str]) -> WorkerCard:
+def _card(where: str, text: str, known_tools: Collection[str]) -> WorkerCard:
     table = {
         # TOML knows lists where the contract has tuples. An inner list stays one, and is refused.
         key: tuple(value) if isinstance(value, list) else value
         for key, value in read_toml(where, text).items()
     }
-    if isinstance(tiers := table.get("tiers"), tuple):
-        table["tiers"] = tuple(current_tier(tier) for tier in tiers)
     try:
         card = WorkerCard.model_validate(table)
     except ValidationError as error:
         raise ConfigError(f"{where}: {_first_fault(error)}") from None
-    if retired := [tool for tool in card.tools if RETIRED_TOOL.fullmatch(tool)]:
-        notes.append(f"{where}: remove {', '.join(retired)} from `tools`: every model has the repository's tools now")
-        card = card.model_copy(update={"tools": tuple(tool for tool in card.tools if tool not in retired)})
     for tool in card.tools:
         if tool not in known_tools:
             raise ConfigError(f"{where}: unknown tool {tool!r}; {nearest(tool, known_tools)}")

@@ -36,7 +36,7 @@ def limit_workers(worker_set: WorkerSet, settings: Settings) -> WorkerSet:
             raise ConfigError(f"{limit.origin}: {limit} can only be lowered by a repository, to {before} or less")
         cards[limit.worker] = _with_limit(card, limit.key, limit.value)
         notes.append(f"{limit.origin}: {limit} is {limit.value}; its card says {before}")
-    return replace(worker_set, cards=tuple(cards.values()), notes=(*worker_set.notes, *notes))
+    return replace(worker_set, cards=tuple(cards.values()), notes=tuple(notes))
 
 
 def _with_general_limits(card: WorkerCard, settings: Settings) -> WorkerCard:

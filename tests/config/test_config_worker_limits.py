@@ -18,7 +18,7 @@ FILE = """\
 threshold = 90
 
 [worker]
-logic.tier = "opus"
+logic.tier = "large"
 style = {max_turns = 2}
 """
 

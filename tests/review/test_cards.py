@@ -157,16 +157,6 @@ def test_the_shipped_crew_is_checked_with_the_tools_that_the_code_offers() -> No
     assert {tool for card in worker_set.cards for tool in card.tools} == set(all_tools())
 
 
-def test_a_card_that_names_a_retired_tool_runs_without_it_and_the_report_says_so() -> None:
-    extra = {"workers/licence.toml": card_text(tools='["licences", "logic-callers", "trace-value"]')}
-
-    worker_set = own_workers(extra)
-
-    assert worker_set.cards[1].tools == ("licences",)
-    [note] = worker_set.notes
-    assert note.startswith(".reviewbot/workers/licence.toml: remove logic-callers, trace-value from `tools`: ")
-
-
 @pytest.mark.parametrize("path", ["workers/security.toml", "prompts/licence.md"])
 def test_a_shipped_file_cannot_be_replaced(path: str) -> None:
     assert refusal({path: card_text("security")}) == (
@@ -238,13 +228,6 @@ def test_a_crew_has_at_most_twenty_cards() -> None:
 )
 def test_a_wrong_card_is_refused_with_its_file_and_what_is_expected(changes: dict[str, str], message: str) -> None:
     assert message in wrong_card(**changes)
-
-
-def test_a_card_may_name_tiers_by_their_former_names() -> None:
-    extra = {"workers/licence.toml": card_text(tiers='["haiku", "opus"]')}
-    cards = {card.name: card for card in own_workers(extra).cards}
-
-    assert cards["licence"].tiers == ("small", "large")
 
 
 def test_workers_that_wait_for_each_other_are_refused() -> None:
