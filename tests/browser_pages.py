@@ -165,6 +165,7 @@ def tour_full(tour: Tour, state: Path) -> None:
         "pulls": f"/repositories/{SHOP}",
         "pull": f"/repositories/{SHOP}/pulls/7",
         "run": f"/runs/{run}",
+        "run-waiting": f"/runs/review:{SHOP}:{1991 % 40 + 1}:{1991:040x}:p",
         "queue": "/queue",
         "item": f"/queue/{item}",
         "failed": "/failed",

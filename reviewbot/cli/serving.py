@@ -67,7 +67,7 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             states=Runs(runs).counts,
             workers=partial(Workers(runs).alive, options.silent_s),
             metrics_token=_token(environ, "REVIEWBOT_METRICS_TOKEN"),
-            ready_max_age_s=_max_age(environ),
+            ready_max_age_s=_number(environ, "REVIEWBOT_READY_MAX_AGE_S", "seconds"),
             setup=setup,
             pages=_pages(environ, place, credentials, runs, inbox),
         )
@@ -100,6 +100,7 @@ def _pages(
         web_url=place.web_url,
         accept=inbox.put,
         token=_token(environ, "REVIEWBOT_PAGES_TOKEN"),
+        proxies=_number(environ, "REVIEWBOT_PROXIES", "proxies", 1) or 0,
     )
 
 
@@ -152,8 +153,8 @@ def _token(environ: Mapping[str, str], name: str) -> str | None:
     return token or None
 
 
-def _max_age(environ: Mapping[str, str]) -> float | None:
-    text = environ.get("REVIEWBOT_READY_MAX_AGE_S", "")
+def _number(environ: Mapping[str, str], name: str, what: str, default: int | None = None) -> int | None:
+    text = environ.get(name, "")
     if text and not (text.isascii() and text.isdigit() and len(text) <= 6):  # noqa: PLR2004 - some days
-        raise ConfigError("REVIEWBOT_READY_MAX_AGE_S must be a whole number of seconds")
-    return float(text) if text else None
+        raise ConfigError(f"{name} must be a whole number of {what}")
+    return int(text) if text else default

@@ -45,6 +45,8 @@ DEFAULT_PROVIDER = next(iter(PROVIDERS.values()))
 """Who serves models where no setting names a provider."""
 EXAMPLE_KEY = DEFAULT_PROVIDER.keys[0]
 """For messages about a key that is missing."""
+KEY_HINT = f"{EXAMPLE_KEY}; in the Action the input {DEFAULT_PROVIDER.action[EXAMPLE_KEY]}"
+"""The same for reviews, whose readers may know the workflow alone."""
 SECRET_VARIABLES = tuple(name for each in PROVIDERS.values() for name in (*each.keys, *each.secrets))
 """Variables of which no value may ever be in a report."""
 SDK_LOGGERS = tuple(name for each in PROVIDERS.values() for name in each.loggers)

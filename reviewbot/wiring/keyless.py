@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from reviewbot.config.globs import applies
-from reviewbot.config.providers import EXAMPLE_KEY
+from reviewbot.config.providers import KEY_HINT
 from reviewbot.domain.contracts import ChangeSet, WorkerCard
 from reviewbot.domain.ports import WorkerSet
 
@@ -35,7 +35,7 @@ def note_on(left_out: Sequence[WorkerCard], change: ChangeSet, chosen: Collectio
     if not names:
         return ()
     them = "This worker needs" if len(names) == 1 else "These workers need"
-    return (f"{them} a model key (such as {EXAMPLE_KEY}) and did not run: {', '.join(names)}",)
+    return (f"{them} a model key (such as {KEY_HINT}) and did not run: {', '.join(names)}",)
 
 
 def _needs(card: WorkerCard, others: set[str]) -> bool:

@@ -19,6 +19,7 @@ import pytest
 from reviewbot.cli.main import main
 from reviewbot.cli.output.writing import write_file
 from reviewbot.config import Settings
+from reviewbot.config.providers import KEY_HINT
 from reviewbot.delivery import exit_code
 from reviewbot.domain.contracts import Finding, HumanItem, Review, Timings
 from reviewbot.domain.errors import InputError
@@ -786,7 +787,7 @@ def test_a_worker_that_needs_a_model_is_named_once_without_a_key_and_takes_nothi
     alone = run("review", "--git", "HEAD~1..HEAD", "--format", "json", "--worker", "currency")
 
     assert (ended.code, ended.report["verdict"], ended.report["gaps"], ended.report["unlooked"]) == (0, "clean", [], [])
-    note = "This worker needs a model key (such as ANTHROPIC_API_KEY) and did not run: currency"
+    note = f"This worker needs a model key (such as {KEY_HINT}) and did not run: currency"
     assert ended.report["notes"] == [note]
     assert (alone.code, alone.report["verdict"], alone.report["notes"]) == (4, "not_reviewed", [note])
 

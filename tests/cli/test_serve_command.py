@@ -118,6 +118,7 @@ def test_credentials_are_stored_or_printed(tmp_path: Path, capsys: pytest.Captur
         {"REVIEWBOT_METRICS_TOKEN": "short"},
         {"REVIEWBOT_READY_MAX_AGE_S": "-1"},
         {"REVIEWBOT_PUBLIC_URL": "nowhere"},
+        {"REVIEWBOT_PROXIES": "all"},
         {"REVIEWBOT_REVIEW_DRAFTS": "perhaps"},
     ],
 )
@@ -127,8 +128,9 @@ def test_what_is_configured_wrongly_is_found_at_the_start(wrong: dict[str, str],
 
 
 def test_a_limit_for_readiness_and_a_token_are_taken() -> None:
-    assert serving._max_age({"REVIEWBOT_READY_MAX_AGE_S": "600"}) == 600.0
-    assert serving._max_age({}) is None
+    assert serving._number({"REVIEWBOT_READY_MAX_AGE_S": "600"}, "REVIEWBOT_READY_MAX_AGE_S", "seconds") == 600
+    assert serving._number({}, "REVIEWBOT_READY_MAX_AGE_S", "seconds") is None
+    assert serving._number({}, "REVIEWBOT_PROXIES", "proxies", 1) == 1
     assert (
         serving._token({"REVIEWBOT_METRICS_TOKEN": "long-enough-to-be-one"}, "REVIEWBOT_METRICS_TOKEN")
         == "long-enough-to-be-one"

@@ -227,13 +227,13 @@ def test_a_server_that_only_this_machine_reaches_says_what_github_needs(
 
 @pytest.mark.parametrize(("text", "age"), [("", None), ("0", 0.0), ("999999", 999_999.0)])
 def test_an_age_is_a_whole_number_of_seconds_of_some_days(text: str, age: float | None) -> None:
-    assert serving._max_age({"REVIEWBOT_READY_MAX_AGE_S": text}) == age
+    assert serving._number({"REVIEWBOT_READY_MAX_AGE_S": text}, "REVIEWBOT_READY_MAX_AGE_S", "seconds") == age
 
 
 @pytest.mark.parametrize("text", ["1000000", "1.5", "+1", " 1", "\u0663", "ten"])
 def test_what_is_no_age_is_refused_in_words(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^REVIEWBOT_READY_MAX_AGE_S must be a whole number of seconds$"):
-        serving._max_age({"REVIEWBOT_READY_MAX_AGE_S": text})
+        serving._number({"REVIEWBOT_READY_MAX_AGE_S": text}, "REVIEWBOT_READY_MAX_AGE_S", "seconds")
 
 
 def test_a_token_for_metrics_is_long_or_none_and_never_quoted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reviewbot.config.providers import KEY_HINT
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.wiring.keyless import note_on, without_models
 from tests.make import MakeCard, MakeChange, MakeFile, MakeWorkerSet
@@ -33,12 +34,20 @@ def test_workers_without_an_analyzer_need_a_model_and_so_do_those_that_need_thei
 @pytest.mark.parametrize(
     ("paths", "chosen", "named"),
     [
-        (("a.py",), (), "These workers need a model key (such as ANTHROPIC_API_KEY) and did not run: currency, prose"),
-        (("a.md",), (), "This worker needs a model key (such as ANTHROPIC_API_KEY) and did not run: prose"),
+        (
+            ("a.py",),
+            (),
+            f"These workers need a model key (such as {KEY_HINT}) and did not run: currency, prose",
+        ),
+        (
+            ("a.md",),
+            (),
+            f"This worker needs a model key (such as {KEY_HINT}) and did not run: prose",
+        ),
         (
             ("a.py",),
             ("currency",),
-            "This worker needs a model key (such as ANTHROPIC_API_KEY) and did not run: currency",
+            f"This worker needs a model key (such as {KEY_HINT}) and did not run: currency",
         ),
         (("a.py",), ("security",), None),
         (("a.png",), (), None),

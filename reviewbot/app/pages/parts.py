@@ -27,6 +27,8 @@ class PagesParts:
     """Put an order of a person into the inbox, durably. Raises InboxError."""
     token: str | None = field(default=None, repr=False)
     """Lets a reader in who has no account on the host; None: there is no such token."""
+    proxies: int = 1
+    """How many proxies of the operator's each add the address before them to `X-Forwarded-For`."""
 
 
 @dataclass(frozen=True)

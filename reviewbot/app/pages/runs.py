@@ -18,6 +18,9 @@ from reviewbot.app.store.durable.runs import STATES, RunRecord, State
 from reviewbot.domain.errors import InputError
 
 PER_PAGE: Final = 50
+REFRESH_S: Final = 10
+"""Of the page of a run that has not ended."""
+
 MAX_TRACE_BYTES: Final = 16 * 2**20
 """Of a trace that a page shows. Reading it takes a processor, which deliveries need as well."""
 
@@ -98,16 +101,22 @@ def link_on_host(parts: PagesParts, url: str) -> str:
 
 
 def _run_page(parts: PagesParts, viewer: Viewer, record: RunRecord, found: RunView, now: float) -> BaseResponse:
-    return page(
+    follows = record.state in ("waiting", "running") and "still" not in request.args
+    shown = page(
         "run",
         viewer,
         run=record,
         view=found,
+        follows=follows,
+        refresh_s=REFRESH_S,
         may_retry=record.state in ("failed", "parked") and viewer.may_write(record.repository),
         review_url=link_on_host(parts, record.url),
         pull_url=f"{parts.web_url}/{record.name}/pull/{record.number}",
         now=now,
     )
+    if follows:
+        shown.headers["Refresh"] = str(REFRESH_S)
+    return shown
 
 
 def _view(listing: RunListing, run: str) -> RunView:

@@ -83,7 +83,7 @@ def _finish(parts: PagesParts, sessions: Sessions, limit: AttemptLimit) -> BaseR
     target = safe_path(state.partition(".")[2])
     if not visit or not is_equal(state, _state(visit, target)):
         return problem(_UNFINISHED, "It was not begun in this browser.", 403, way_out="/sign-in")
-    if not limit.take(address_of(request)):
+    if not limit.take(address_of(request, parts.proxies)):
         return _too_many()
     sign_in = parts.sign_in()
     if sign_in is None or "error" in request.args:
@@ -103,7 +103,7 @@ def _take_token(parts: PagesParts, sessions: Sessions, limit: AttemptLimit) -> B
     visit = request.cookies.get(VISIT, "")
     if not visit or not is_equal(request.form.get("form_token", ""), derive(visit, "form")):
         return _choose(parts, "This form was open for too long. Try again.", 403)
-    if not limit.take(address_of(request)):
+    if not limit.take(address_of(request, parts.proxies)):
         return _too_many()
     cookie = sessions.begin_with_token(request.form.get("token", ""))
     if cookie is None:
@@ -123,9 +123,14 @@ def to_sign_in() -> BaseResponse:
     return redirect(f"/sign-in?next={quote(safe_path(wanted), safe='')}", 303)
 
 
-def address_of(asked: Request) -> str:
-    """The client, for counting: what the nearest proxy says where the request comes through one."""
-    return (asked.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip() or asked.remote_addr or "")[:64]
+def address_of(asked: Request, proxies: int) -> str:
+    """The client, for counting: what the outermost of the operator's proxies says; a client can write what is before.
+
+    Where fewer have said something, the request has gone around them, and its own address counts.
+    """
+    said = asked.headers.get("X-Forwarded-For", "").split(",")
+    found = said[-proxies].strip() if 0 < proxies <= len(said) else ""
+    return (found or asked.remote_addr or "")[:64]
 
 
 def _state(visit: str, target: str) -> str:

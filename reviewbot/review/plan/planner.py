@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from reviewbot.config.globs import applies
-from reviewbot.config.providers import EXAMPLE_KEY
+from reviewbot.config.providers import KEY_HINT
 from reviewbot.coverage.needs import Declared
 from reviewbot.domain.contracts import (
     ChangeSet,
@@ -369,7 +369,7 @@ def _cannot_look(
     file: FileChange, wanted: Sequence[WorkerCard], able: Sequence[WorkerCard], stranded: Mapping[str, str]
 ) -> list[SkippedWorkers]:
     unable = tuple(card.name for card in wanted if card not in able)
-    reason = f"no analyzer of theirs reads {file.language}; that needs a model key (such as {EXAMPLE_KEY})"
+    reason = f"no analyzer of theirs reads {file.language}; that needs a model key (such as {KEY_HINT})"
     entries = [SkippedWorkers(path=file.path, workers=unable, reason=reason)] if unable else []
     for worker, missing in stranded.items():
         reason = f"it needs the result of {missing}, which does not look at this file"

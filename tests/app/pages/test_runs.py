@@ -134,6 +134,23 @@ def test_a_run_is_shown_with_its_timeline_and_the_path_of_each_finding(site: Sit
     assert 'class="severity critical"' in page
 
 
+def test_the_page_of_a_run_that_has_not_ended_is_loaded_again_until_it_has_or_the_reader_stops_it(site: Site) -> None:
+    name = site.add_run(state="waiting")
+    site.sign_in()
+
+    following, still = site.get(f"/runs/{name}"), site.get(f"/runs/{name}?still=1")
+    site.runs.end(name, "posted", "", "")
+    ended = site.get(f"/runs/{name}")
+
+    assert following.headers["Refresh"] == "10"
+    assert 'href="?still=1"' in following.text
+    assert "when the review has ended" in following.text
+    assert 'href="?"' in still.text
+    assert "Refresh" not in still.headers
+    assert "Refresh" not in ended.headers
+    assert "loaded again" not in ended.text
+
+
 def test_the_reasons_of_a_page_are_those_that_explain_prints(site: Site, trace: str, run: Run, tmp_path: Path) -> None:
     name = site.add_run()
     site.runs.cost(name, 0.0, 0, trace)

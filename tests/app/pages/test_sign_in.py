@@ -254,6 +254,35 @@ def test_too_many_attempts_are_refused_for_a_while(site: Site) -> None:
     assert answers == [*[403] * ATTEMPTS, 429]
 
 
+def test_addresses_that_a_client_makes_up_do_not_get_around_the_limit(make_site: Callable[..., Site]) -> None:
+    for proxies, told in ((0, "{}"), (1, "{}, 198.51.100.7"), (2, "{}, 198.51.100.7, 10.0.0.1")):
+        site = make_site(proxies=proxies)
+        page = form_token(site.get("/sign-in"))
+        form = {"token": "wrong", "form_token": page, "next": "/"}
+
+        answers = [
+            site.client.post(
+                "/sign-in/token",
+                base_url=PUBLIC,
+                data=form,
+                headers={"X-Forwarded-For": told.format(f"203.0.113.{number}")},
+            ).status_code
+            for number in range(ATTEMPTS + 1)
+        ]
+
+        assert answers == [*[403] * ATTEMPTS, 429], proxies
+
+
+def test_people_behind_a_proxy_are_counted_apart(make_site: Callable[..., Site]) -> None:
+    site = make_site(proxies=1)
+    form = {"token": "wrong", "form_token": form_token(site.get("/sign-in")), "next": "/"}
+
+    for number in range(ATTEMPTS + 1):
+        said = {"X-Forwarded-For": f"made up, 203.0.113.{number}"}
+        answer = site.client.post("/sign-in/token", base_url=PUBLIC, data=form, headers=said)
+        assert answer.status_code == 403
+
+
 def test_private_pages_carry_headers_that_close_them(site: Site) -> None:
     home = site.sign_in()
     style = site.get(home.text.partition('rel="stylesheet" href="')[2].partition('"')[0])
