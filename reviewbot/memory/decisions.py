@@ -21,7 +21,9 @@ from reviewbot.config.globs import glob_fault, matches_glob
 from reviewbot.config.messages import check_size, quote, read_toml
 from reviewbot.config.source import BaseSide
 from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts.ledger import Origin, Record
 from reviewbot.domain.errors import ConfigError
+from reviewbot.memory.states import US, Event
 from reviewbot.redact.mask import redact
 
 FILE_NAME = ".reviewbot/decisions.toml"
@@ -47,15 +49,11 @@ class Decision(NamedTuple):
     source: str = FILE_NAME
     """Where it was made."""
 
-    def covers(self, finding: Finding, names: Collection[str]) -> bool:
-        """Whether it is about a finding that has, or had, these names."""
+    def covers(self, names: Collection[str], kinds: Collection[str], path: str) -> bool:
+        """Whether it is about a finding that has, or had, these names, is of this rule or category, and stands here."""
         if self.finding:
             return self.finding in names
-        return (
-            bool(self.rule)
-            and self.rule in (finding.rule, finding.category)
-            and (not self.path or matches_glob(self.path, finding.path))
-        )
+        return bool(self.rule) and self.rule in kinds and (not self.path or matches_glob(self.path, path))
 
 
 def decisions_of(base: BaseSide | None, today: dt.date) -> tuple[tuple[Decision, ...], tuple[str, ...]]:
@@ -157,4 +155,32 @@ Covering = Callable[[Finding, Collection[str]], Decision | None]
 def covering(decisions: Iterable[Decision]) -> Covering:
     """A function that finds the first decision about a finding and its names."""
     every = tuple(decisions)
-    return lambda finding, names: next((each for each in every if each.covers(finding, names)), None)
+
+    def find(finding: Finding, names: Collection[str]) -> Decision | None:
+        kinds = (finding.rule, finding.category)
+        return next((each for each in every if each.covers(names, kinds, finding.path)), None)
+
+    return find
+
+
+def dismissal(decision: Decision, head: str, at: str) -> Event:
+    """A decision as what happens to the finding that it covers."""
+    origin: Origin = "decisions" if decision.source == FILE_NAME else "comment"
+    return Event("dismissed", f"{decision.reason} ({decision.source})", decision.author, head, at, origin)
+
+
+def reinstated(head: str, at: str) -> Event:
+    """What happens to a finding when the decision against it is withdrawn, or has ended."""
+    return Event("reinstated", "the decision against it does not stand any more", US, head, at)
+
+
+def event_of_unseen(record: Record, decisions: Iterable[Decision], head: str, at: str) -> Event | None:
+    """What the decisions of now make of a record that a review does not report; None: nothing."""
+    every, kinds = tuple(decisions), (record.rule, record.kind)
+    standing = next((each for each in every if each.covers(record.names, kinds, record.path)), None)
+    if record.is_open:
+        return None if standing is None else dismissal(standing, head, at)
+    # A rule may have covered a category that the record does not keep: what was decided then tells which it was.
+    made = {(f"{each.reason} ({each.source})", each.author) for each in every}
+    is_withdrawn = standing is None and record.origin == "decisions" and (record.reason, record.who) not in made
+    return reinstated(head, at) if record.state == "dismissed" and is_withdrawn else None

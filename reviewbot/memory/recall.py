@@ -13,24 +13,25 @@ from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_sufficient
 from reviewbot.domain.contracts import DESCRIPTION, SURE, TITLE, ChangeSet, Finding, Review, Suppression, Withheld
-from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Origin, Record
+from reviewbot.domain.contracts.ledger import MAX_NAMES, HeadEntry, HeadOutcome, Ledger, Record
 from reviewbot.memory.carried_findings import Carried, carried_findings
-from reviewbot.memory.decisions import FILE_NAME, Decision, covering
+from reviewbot.memory.decisions import Decision, covering, dismissal, event_of_unseen, reinstated
 from reviewbot.memory.fingerprints import Identity, all_of
 from reviewbot.memory.incremental import entry_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
 from reviewbot.memory.relocation import relocate
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Listing, Standing, Text, gone_check, standing_codes
-from reviewbot.memory.states import Event, advance
+from reviewbot.memory.states import US, Event, advance
+from reviewbot.review.combine.visibility import PERSON_FROM
 from reviewbot.review.feedback import source_of
 from reviewbot.review.verify.verifier import by_a_model_alone
 
-US = "reviewbot"
-"""Who decides where a review does."""
-
 CODE_GONE = "its code was changed or removed"
 """Why a finding is fixed whose code the head does not have any more."""
+
+RETURNED = "found again after it was closed"
+"""Why a finding is open that was fixed, or no longer a part of the change."""
 
 MAX_RECORDS = 400
 """Of one change; beyond them closed records are forgotten, the oldest first, and counted."""
@@ -241,9 +242,7 @@ def _advanced(
         finding = by_record.get(record.name)
         if finding is None:
             event = _of_unseen(record, head, memory)
-            decision = next((each for each in memory.decisions if each.finding in record.names), None)
-            if event is None and decision is not None and record.is_open:
-                event = _dismissal(decision, memory)
+            event = event or event_of_unseen(record, memory.decisions, memory.head, memory.at)
             records.append(record if event is None else advance(record, event))
             continue
         followed = _followed(record, finding, identities[finding])
@@ -317,24 +316,21 @@ def _followed(record: Record, finding: Finding, identity: Identity) -> Record:
 def _of_seen(record: Record, entry: Withheld | None, decision: Decision | None, memory: Recall) -> Event | None:
     """What happened to a record whose finding this review has, shown or withheld."""
     at = (memory.head, memory.at)
+    again = RETURNED if record.state in ("fixed", "outdated") else "found again"
     if decision is not None:
-        return _dismissal(decision, memory)
+        return dismissal(decision, *at)
     if record.state == "dismissed" and record.origin not in _KEPT:
-        return Event("reinstated", "the decision against it does not stand any more", US, *at)
+        return reinstated(*at)
     if entry is None:
         if record.state == "refuted":
             return Event("reinstated", "the judge holds it to be true and critical now", US, *at)
-        return Event("found", "found again", US, *at)
-    doubted = entry.reason == "below_threshold" and record.by_model and entry.finding.judgement
-    if doubted and record.is_open:
-        return Event("refuted", entry.finding.judgement[:_SAID_CHARS], f"{US}'s judge", *at)
-    return None if entry.reason in ("dismissed", "refuted") or doubted else Event("found", "found again", US, *at)
-
-
-def _dismissal(decision: Decision, memory: Recall) -> Event:
-    origin: Origin = "decisions" if decision.source == FILE_NAME else "comment"
-    why = f"{decision.reason} ({decision.source})"
-    return Event("dismissed", why, decision.author, memory.head, memory.at, origin)
+        return Event("found", again, US, *at)
+    if entry.reason == "below_threshold" and record.by_model and entry.finding.judgement:
+        if not record.is_open:
+            return None
+        if entry.finding.confidence < PERSON_FROM:
+            return Event("refuted", entry.finding.judgement[:_SAID_CHARS], f"{US}'s judge", *at)
+    return None if entry.reason in ("dismissed", "refuted") else Event("found", again, US, *at)
 
 
 def _of_unseen(record: Record, head: _Head, memory: Recall) -> Event | None:

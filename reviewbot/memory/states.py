@@ -35,6 +35,10 @@ NEXT: dict[tuple[FindingState, Happening], FindingState] = {
 """What is not listed leaves the state as it is: a dismissed finding that is found again stays dismissed."""
 
 
+US = "reviewbot"
+"""Who decides where a review does."""
+
+
 class Event(NamedTuple):
     """Something that happened to a finding. `why` and `who` are never empty."""
 

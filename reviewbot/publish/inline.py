@@ -9,6 +9,7 @@ from typing import NamedTuple
 from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import InlineComment, PostedComment, Thread
 from reviewbot.memory.matching import is_similar
+from reviewbot.publish.marker import fingerprints_in
 from reviewbot.publish.options import PublishOptions, PublishRequest
 from reviewbot.publish.places import LineSpan, Shown, api_path
 from reviewbot.report.markdown.finding import comment_blocks
@@ -79,18 +80,21 @@ def reported_fingerprints(request: PublishRequest, threads: Collection[str]) -> 
 
 
 def said_by_others(request: PublishRequest, threads: Iterable[Thread]) -> frozenset[str]:
-    """The fingerprints of findings that other accounts, people or bots, have said at the same lines in similar words.
+    """The fingerprints of findings that other accounts, people or bots, have said at the same lines.
 
-    The report has such a finding all the same; it only gets no second thread. Words of strangers and of the pull
-    request's own author do not count: they keep no comment away.
+    They did so in similar words, or with the fingerprint itself, as reviewbot does under another account. The report
+    has such a finding all the same; it only gets no second thread. Words of strangers and of the pull request's own
+    author do not count: they keep no comment away.
     """
     found: set[str] = set()
     for thread in threads:
-        trusted = (each.body for each in thread.comments if _may_speak(each, request.pull.author))
+        trusted = [each.body for each in thread.comments if _may_speak(each, request.pull.author)]
         text = "\n".join(trusted)[:_SAID_CHARS]
+        named = {name for body in trusted for name in fingerprints_in(body)}
         for finding, name in request.delivered.fingerprints.items():
             near = thread.line is not None and finding.line - _NEAR <= thread.line <= finding.end_line + _NEAR
-            if near and thread.path == finding.path and is_similar(finding.title or finding.message, text):
+            is_said = name in named or is_similar(finding.title or finding.message, text)
+            if near and thread.path == finding.path and is_said:
                 found.add(name)
     return frozenset(found)
 

@@ -47,6 +47,7 @@ _REVIEW = re.compile(
     r" signature=([0-9a-f]{64})"
 )
 _FINDING = re.compile(rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})) signature=([0-9a-f]{{64}})")
+_NAMED = re.compile(rf"{_OPENS_FINDING}[^<>]{{1,80}} finding=({_NAME}) ")
 _LEDGER = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
     r" signature=([0-9a-f]{64})"
@@ -59,6 +60,11 @@ _DISCUSSION = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME}) comment=({_NUMBER})"
     r" outcome=([a-z]{3,12}) code=([0-9a-f]{0,64})) signature=([0-9a-f]{64})"
 )
+
+
+def fingerprints_in(body: str) -> list[str]:
+    """The fingerprints in markers of comments at lines, under any key: no signature is checked."""
+    return _NAMED.findall(body[-MAX_MARKER_CHARS:])
 
 
 @dataclass(frozen=True)

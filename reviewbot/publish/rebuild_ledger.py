@@ -13,8 +13,7 @@ from typing import NamedTuple, cast, get_args
 from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
 from reviewbot.hosts.base import PostedReview, PullRequest, ReviewHost, Thread
 from reviewbot.memory.packing import unpack
-from reviewbot.memory.recall import US
-from reviewbot.memory.states import Event, advance
+from reviewbot.memory.states import US, Event, advance
 from reviewbot.publish.discussion import version_of
 from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, DiscussionMarker, Signer
 from reviewbot.report.text import short_line

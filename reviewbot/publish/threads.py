@@ -14,6 +14,7 @@ from typing import NamedTuple
 from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.base import PullRequest, ReviewHost
+from reviewbot.memory.recall import RETURNED
 from reviewbot.publish.marker import AnswerMarker, Signer
 from reviewbot.publish.rebuild_ledger import OwnThread
 from reviewbot.report.text import md, md_code, short_line
@@ -69,9 +70,12 @@ class Answering:
         """Answer one thread; whether it is resolved now."""
         said = own.answer.state if own.answer is not None else "open"
         if record.is_open:
-            if said not in ("new", "open"):
-                await self._reply(own, record)
+            # Without an answer by us a person has resolved it, perhaps with the push that fixed it.
+            is_back = said not in ("new", "open") or (own.answer is None and record.reason == RETURNED)
+            if is_back:
+                # In this order: a run that is killed in between leaves it open, and the next one says why.
                 await asyncio.to_thread(self.host.resolve, own.thread.thread_id, resolved=False)
+                await self._reply(own, record)
             return False
         if own.thread.resolved and own.answer is None:
             return True  # a person has resolved it

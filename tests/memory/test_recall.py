@@ -94,6 +94,7 @@ def test_a_finding_that_comes_back_after_its_fix_is_open_again() -> None:
     pushes.push(HEAD, other_words())
 
     assert (pushes.record.state, pushes.record.head) == ("open", sha(3))
+    assert pushes.record.reason == "found again after it was closed"
 
 
 def test_a_deleted_file_fixes_what_was_found_in_it() -> None:
@@ -252,6 +253,29 @@ def test_a_decision_that_was_withdrawn_brings_its_finding_back() -> None:
     assert (pushes.record.state, len(review.findings)) == ("open", 1)
 
 
+def test_a_decision_that_was_withdrawn_or_ended_brings_back_what_no_model_has_read_again() -> None:
+    for decision in (Decision("jo", "no", rule="logic"), Decision("jo", "no", rule="wrong-value", path="app/*")):
+        pushes = Pushes(dict(BASE))
+        pushes.push(HEAD, SAID)
+        named = decision if decision.path else Decision("jo", "we want that", finding=pushes.record.name)
+        fields = {"category": "logic"}
+        for each in (decision, named):
+            pushes.push(HEAD, other_words(**fields), decisions=(each,))
+            pushes.push(HEAD, decisions=(each,))
+            assert (pushes.record.state, pushes.record.origin) == ("dismissed", "decisions")
+
+            pushes.push(HEAD)
+            assert pushes.states == [("open", "the decision against it does not stand any more")]
+
+
+def test_a_rule_that_is_decided_against_also_covers_what_no_model_has_read_again() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, SAID)
+    pushes.push(HEAD, decisions=(Decision("jo", "not here", rule="wrong-value", path="app/*"),))
+
+    assert pushes.states == [("dismissed", "not here (.reviewbot/decisions.toml)")]
+
+
 def test_a_critical_dismissed_finding_stays_listed() -> None:
     pushes = Pushes(dict(BASE))
     grave = SAID._replace(fields={"severity": "critical", "title": "Money is lost"})
@@ -263,7 +287,7 @@ def test_a_critical_dismissed_finding_stays_listed() -> None:
     assert note.startswith("critical and dismissed: app/pay.py:2: Money is lost")
     assert "we want that" in note
 
-    _, made = pushes.push(HEAD)  # the model says nothing of it this time
+    _, made = pushes.push(HEAD, decisions=(decision,))  # the model says nothing of it this time
     (note,) = pushes.notes(made)
     assert note.startswith("critical and dismissed: app/pay.py:2: Money is lost")
     assert note.endswith("not reported for this head")
@@ -290,6 +314,27 @@ def test_what_the_judge_of_a_later_head_holds_to_be_wrong_is_refuted_and_does_no
 
     review, _ = pushes.push(HEAD, other_words(severity="critical"))
     assert (len(review.findings), pushes.record.state) == (1, "open")
+
+
+def test_what_the_judge_of_a_later_head_is_not_sure_of_stays_open() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, SAID)
+    unsure = SAID._replace(fields={"judgement": "It depends on the caller.", "confidence": 70})
+    pushes.push(HEAD, withheld=((unsure, "below_threshold"),))
+    assert pushes.states == [("open", "found again")]
+
+    review, _ = pushes.push(HEAD, other_words())
+    assert (len(review.findings), pushes.record.state) == (1, "open")
+
+
+def test_what_was_fixed_is_not_opened_again_by_a_claim_that_the_judge_is_not_sure_of() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, SAID)
+    pushes.push(BASE)
+    unsure = SAID._replace(fields={"judgement": "It depends on the caller.", "confidence": 70})
+    pushes.push(HEAD, withheld=((unsure, "below_threshold"),))
+
+    assert pushes.record.state == "fixed"
 
 
 def test_what_falls_below_the_threshold_without_a_ruling_stays_open() -> None:

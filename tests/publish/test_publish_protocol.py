@@ -409,9 +409,10 @@ def test_two_live_posters_that_share_their_intents_post_one(
 
     found = asyncio.run(both())
 
-    # One that loses its lease right before it posts finds the other's review in its place, and says "posted" of it.
-    assert {each.outcome for each in found} <= {"already_posted", "posted"}
-    assert [each.review_id for each in found] == [1, 1]
+    # One that loses its lease right before it posts finds the other's review in its place, and says "posted" of it; or
+    # it has looked through all of its waits, which take no time here, before the other one has posted.
+    assert {each.outcome for each in found} <= {"already_posted", "posted", "busy"}
+    assert {each.review_id for each in found if each.outcome != "busy"} == {1}
     assert len(host.drafts) == 1
 
 

@@ -11,6 +11,7 @@ from reviewbot.domain.contracts.ledger import Ledger, Record
 from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.base import PostedComment, PostedReview, Thread
 from reviewbot.memory.packing import pack
+from reviewbot.memory.recall import RETURNED
 from reviewbot.publish.marker import AnswerMarker, ReviewMarker
 from reviewbot.publish.rebuild_ledger import RebuiltLedger, rebuild, remember
 from reviewbot.publish.threads import Answering, answer_text
@@ -194,6 +195,35 @@ def test_a_finding_that_is_back_is_said_in_its_thread(host: RecordingHost) -> No
     (found,) = host.at_lines
     assert (len(found.comments), found.resolved) == (3, False)
     assert found.comments[2].body.startswith("**Back since**")
+
+
+def test_a_finding_that_is_back_is_said_once_in_the_thread_that_a_person_resolved_with_its_fix(
+    host: RecordingHost,
+) -> None:
+    host.at_lines = [thread(resolved=True)]
+    say(host, record("open", reason=RETURNED))
+    say(host, record("open", reason=RETURNED))
+
+    (found,) = host.at_lines
+    assert (len(found.comments), found.resolved) == (2, False)
+    assert found.comments[1].body.startswith("**Back since**")
+
+
+def test_a_thread_that_a_person_resolved_without_a_fix_is_left_alone(host: RecordingHost) -> None:
+    host.at_lines = [left] = [thread(resolved=True)]
+    say(host, record("open", reason="found again"))
+
+    assert host.at_lines == [left]
+
+
+def test_a_run_that_is_killed_while_it_says_that_a_finding_is_back_leaves_its_thread_open(host: RecordingHost) -> None:
+    host.at_lines = [thread(answered("fixed"), resolved=True)]
+    host.faults["reply"] = [HostAccessError("killed")]
+    say(host, record("open"))
+    assert host.at_lines[0].resolved is False
+
+    say(host, record("open"))
+    assert (len(host.at_lines[0].comments), host.at_lines[0].resolved) == (3, False)
 
 
 def test_an_answer_names_who_dismissed_it_and_escapes_their_words() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from reviewbot.hosts.base import PostedComment, Thread
 from reviewbot.publish.inline import said_by_others
+from reviewbot.publish.marker import Signer
 from reviewbot.publish.options import PublishContext
 from reviewbot.publish.post import publish
 from tests.make import MakeFinding
@@ -60,6 +61,25 @@ def test_a_finding_is_said_where_another_account_says_it(
 ) -> None:
     finding = a_finding(path="src/app.py", line=3, end_line=3, title="Division by zero on an empty order")
     request = an_order(a_review(finding), shown())
+
+    assert bool(said_by_others(request, [other])) is is_said
+
+
+@pytest.mark.parametrize(
+    ("author", "name", "is_said"),
+    [("github-actions[bot]", "", True), ("github-actions[bot]", "0" * 32, False), ("jo", "", False)],
+    ids=["reviewbot under another account", "of another finding", "a stranger's copy"],
+)
+def test_a_finding_is_said_where_reviewbot_says_it_under_another_account_and_key(
+    author: str,
+    name: str,
+    is_said: bool,  # noqa: FBT001 - a case
+    a_finding: MakeFinding,
+) -> None:
+    finding = a_finding(path="src/app.py", line=3, end_line=3, title="Division by zero on an empty order")
+    request = an_order(a_review(finding), shown())
+    marker = Signer((b"of the App",)).finding(4242, 7, name or request.delivered.fingerprints[finding])
+    other = thread(f"**Warning: Nobody guards the average**\n\n{marker}", author=author)
 
     assert bool(said_by_others(request, [other])) is is_said
 
