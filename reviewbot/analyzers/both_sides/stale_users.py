@@ -1,18 +1,19 @@
-"""Find names that a file of JavaScript, TypeScript or Go no longer defines, and that another file still takes from it.
+"""Find what other files still take from a file of JavaScript, TypeScript or Go as it was: names, and parameters.
 
-Certain alone: the name is nowhere on the new side of the file, no other file can stand for it, and the user names it in
-an import of that very file, or of that very package. In doubt nothing is said.
+Certain alone: the name is nowhere on the new side of the file, or its parameters changed; no other file can stand for
+it, and the user names it in an import of that very file, or of that very package. In doubt nothing is said.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from reviewbot.analyzers.both_sides.sides import SideFinding
+from reviewbot.context.symbols.call_sites import Call, Signature, mentions, signatures
 from reviewbot.context.symbols.imports import stands_for
 from reviewbot.context.symbols.languages import LANGUAGES
-from reviewbot.context.symbols.model import FileSymbols, Symbol
+from reviewbot.context.symbols.model import FileSymbols, Import, Symbol
 from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, parse_file
 from reviewbot.diff.language import language_of
 from reviewbot.domain.ports import ChangedFile, Snapshot
@@ -32,14 +33,13 @@ SHOWN = 3
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx"})
 _ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".vue", ".svelte", ".json",
             "/index.ts", "/index.tsx", "/index.js", "/index.jsx")  # fmt: skip
+_UNTYPED = frozenset({"javascript", "jsx"})
 _ALL_OF = re.compile(r"export\s*\*|module\.exports\s*=\s*(?!\{)|\.\.\.")
 
 
 def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     """Yield names that are gone from a file while another file still takes them from it. Blocks."""
-    if file.base is None or file.head is None or not (file.language in _SCRIPTS or file.language == "go"):
-        return
-    if max(len(file.base), len(file.head)) > MAX_FILE_BYTES or file.path != file.before:
+    if file.base is None or file.head is None or not _is_comparable(file):
         return
     now = {(each.container, each.name) for each in _parsed(file.path, file.head).symbols}
     before = [each for each in _parsed(file.path, file.base).symbols if (each.container, each.name) not in now]
@@ -47,10 +47,18 @@ def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     for symbol in gone if len(gone) <= MAX_NAMES else ():
         places = list(_uses(file, symbol, snapshot))
         if places:
-            more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
-            named = ", ".join(places[:SHOWN]) + more
-            message = f"`{symbol.qualified}` is gone from here, and still taken from here at {named}"
+            message = f"`{symbol.qualified}` is gone from here, and still taken from here at {_named(places)}"
             yield SideFinding("removed-symbol", message, (symbol.line, symbol.last))
+
+
+def _is_comparable(file: ChangedFile) -> bool:
+    known = file.language in _SCRIPTS or file.language == "go"
+    return known and max(len(file.base or ""), len(file.head or "")) <= MAX_FILE_BYTES and file.path == file.before
+
+
+def _named(places: Sequence[str]) -> str:
+    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    return ", ".join(places[:SHOWN]) + more
 
 
 def _parsed(path: str, text: str) -> FileSymbols:
@@ -76,44 +84,54 @@ def _is_gone(file: ChangedFile, symbol: Symbol) -> bool:
 
 def _uses(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> Iterator[str]:
     """Yield the places where other files of the new side take a name from a file, as `path:line`."""
-    name = symbol.name
-    lines = snapshot.search(name, MAX_FOUND)
-    if not lines or len(lines) == MAX_FOUND:
-        return
-    if file.language == "go":
-        if any(
-            _defines_in_go(file, name, each.path, snapshot)
-            for each in lines
-            if _folder(each.path) == _folder(file.path)
-        ):
-            return
-    elif _has_a_double(file.path, snapshot):
-        return
-    for path in list(dict.fromkeys(each.path for each in lines if each.path != file.path))[:MAX_USERS]:
-        language = language_of(path)
-        text = snapshot.head(path) if language == "go" or language in _SCRIPTS else None
-        if text is None or (language == "go") != (file.language == "go"):
-            continue
+    for path, text in _other_files(file, symbol.name, snapshot):
         wanted = _wanted(file, symbol, path, text)
         if wanted is not None:
             numbers = (n for n, line in enumerate(text.split("\n"), 1) if re.search(wanted, line))
             yield from (f"{path}:{n}" for n in list(numbers)[:1])
 
 
+def _other_files(file: ChangedFile, name: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    """Yield the files of the language that have a name, where no other file can stand for the changed one."""
+    lines = snapshot.search(name, MAX_FOUND)
+    if not lines or len(lines) == MAX_FOUND:
+        return
+    if file.language == "go":
+        near = {each.path for each in lines if _folder(each.path) == _folder(file.path)}
+        if any(_defines_in_go(file, name, path, snapshot) for path in near):
+            return
+    elif _has_a_double(file.path, snapshot):
+        return
+    for path in list(dict.fromkeys(each.path for each in lines if each.path != file.path))[:MAX_USERS]:
+        language = language_of(path)
+        text = snapshot.head(path) if language == "go" or language in _SCRIPTS else None
+        if text is not None and (language == "go") == (file.language == "go"):
+            yield path, text
+
+
 def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str) -> str | None:
     """What a line that uses a name looks like, in a file that takes it from the changed one; None for other files."""
     language, name = language_of(path), re.escape(symbol.name)
-    imports = [
-        each for each in _parsed(path, text).imports if stands_for(each.module, file.path, path, language) == _EXACTLY
-    ]
+    imports = _imports(file, path, text)
     if language == "go":
         local = next((each.local for each in imports if each.local != "*"), None)
         return rf"^(?!\s*//).*(?<![\w.\"]){re.escape(local)}\.{name}\b" if local else None
     taken = symbol.container or symbol.name
-    local = next((each.local for each in imports if each.name == taken and each.module.startswith(".")), None)
+    local = next((each.local for each in imports if each.name == taken), None)
     if local is None:
         return None
     return rf"(?<![\w$.]){re.escape(local)}\.{name}\b" if symbol.container else rf"(?<![\w$.]){name}(?![\w$])"
+
+
+def _imports(file: ChangedFile, path: str, text: str) -> list[Import]:
+    """What another file takes from the changed one, or from its package, and names it so."""
+    language = language_of(path)
+    return [
+        each
+        for each in _parsed(path, text).imports
+        if stands_for(each.module, file.path, path, language) == _EXACTLY
+        and (language == "go" or each.module.startswith("."))
+    ]
 
 
 _EXACTLY = 2
@@ -134,3 +152,95 @@ def _defines_in_go(file: ChangedFile, name: str, path: str, snapshot: Snapshot) 
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
+
+
+# --- calls that no longer fit -----------------------------------------------------------------------------------------
+
+
+def stale_calls(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
+    """Yield functions whose parameters changed while a call of them has the old form. Blocks."""
+    if file.base is None or file.head is None or not _is_comparable(file):
+        return
+    before, after = (
+        signatures(LANGUAGES[file.language], text.encode("utf-8", "replace")) for text in (file.base, file.head)
+    )
+    changed = [name for name, each in before.items() if name in after and each[0] != after[name][0]]
+    for name in changed if len(changed) <= MAX_NAMES else ():
+        old, new = before[name], after[name]
+        found: dict[str, list[str]] = {}
+        for path, call in _call_sites(file, name, snapshot):
+            typed = not {file.language, language_of(path)} & _UNTYPED
+            rule, why = _misfit(call, old[0], new[0], typed=typed)
+            if rule and (rule != "parameters-swapped" or call.text in _before(file, path, snapshot)):
+                found.setdefault(rule, []).append(f"{path}:{call.line} ({why})")
+        for rule, places in found.items():
+            message = f"{_MESSAGES[rule].format(name=name)} {_named(places)}"
+            yield SideFinding(rule, message, (old[1], old[2]), (new[1], new[2]))
+
+
+_MESSAGES = {
+    "signature-changed": "`{name}` no longer takes what is handed to it at",
+    "argument-missing": "`{name}` takes more than what is handed to it at",
+    "parameters-swapped": "`{name}` takes its arguments in another order now, and not so at",
+}
+
+
+def _misfit(call: Call, old: Signature, new: Signature, *, typed: bool) -> tuple[str, str]:
+    """The rule that a call breaks, and how, where it fitted before; empty texts where it fits, or may."""
+    count = len(call.arguments)
+    if not old.fits(count):
+        return "", ""
+    if typed and not new.fits(count):
+        if count < new.required:
+            return "signature-changed", f"`{new.names[count]}` is missing"
+        return "signature-changed", f"it takes {len(new.names)} by position and gets {count}"
+    if count < new.required:
+        return ("argument-missing", f"`{new.names[count]}` is missing") if count == len(old.names) else ("", "")
+    for given, was, now in zip(call.arguments, old.names, new.names, strict=False):
+        if was != now and was in new.names and now not in given:
+            return "parameters-swapped", f"`{given[:60]}` was `{was}` and is now taken as `{now}`"
+    return "", ""
+
+
+def _before(file: ChangedFile, path: str, snapshot: Snapshot) -> str:
+    return (file.base if path == file.path else snapshot.base(path)) or ""
+
+
+def _call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterator[tuple[str, Call]]:
+    """Yield the calls on the new side that are certainly calls of a function of the changed file, with their files."""
+    container, _, name = qualified.rpartition(".")
+    searched = container if name == "constructor" else name
+    language, head = LANGUAGES[file.language], (file.head or "").encode("utf-8", "replace")
+    own = mentions(language, head, searched)
+    root = container.partition(".")[0] or name
+    if (own if root == searched else mentions(language, head, root)).bindings > 1:
+        return
+    inside = {f"this {qualified}", qualified, f"new {container}" if name == "constructor" else qualified}
+    yield from ((file.path, call) for call in own.calls if call.callee in inside)
+    for path, text in _other_files(file, searched, snapshot):
+        callees = set(_callees(file, (root, qualified), path, text))
+        if not callees:
+            continue
+        found = mentions(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"), searched)
+        shadowed = found.bindings and any(each.removeprefix("new ") == searched for each in callees)
+        yield from ((path, call) for call in found.calls if call.callee in callees and not shadowed)
+
+
+def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str) -> Iterator[str]:
+    """Yield how another file calls a function of the changed one, by what it imports."""
+    root, qualified = names
+    beside = file.language == "go" and _folder(path) == _folder(file.path)
+    if beside and _parsed(path, text).package == _parsed(file.path, file.head or "").package:
+        yield from (qualified, f"this {qualified}")
+    below = qualified[len(root) :]
+    for each in _imports(file, path, text):
+        local = f"{each.local}.{root}" if not each.name else each.local
+        named = each.name in {"", root} or (each.name == "default" and _is_default(root, file.head or ""))
+        if named and not (file.language == "go" and below):
+            yield f"new {local}" if below == ".constructor" else f"{local}{below}"
+
+
+def _is_default(name: str, text: str) -> bool:
+    """Whether a name is what a file exports without one."""
+    function = r"(?:(?:abstract\s+)?class|(?:async\s+)?function\s*\*?)\s*"
+    return re.search(rf"\bexport\s+default\s+(?:{function})?{re.escape(name)}\b", text) is not None

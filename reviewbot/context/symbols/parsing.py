@@ -41,12 +41,20 @@ _GROUPED = {"type_spec": "type_declaration", "const_spec": "const_declaration", 
 
 def parse_file(language: Language, content: bytes) -> FileSymbols:
     """The definitions of a file in the order of their places. What cannot be parsed defines what can be made out."""
-    from tree_sitter import Parser, QueryCursor  # noqa: PLC0415 - what looks no name up need not wait for it
+    from tree_sitter import Parser  # noqa: PLC0415 - what looks no name up need not wait for it
 
     if len(content) > MAX_FILE_BYTES:
         return FileSymbols()
     root = Parser(language.grammar).parse(content).root_node
-    found: dict[tuple[int, str], Symbol] = {}
+    ordered = tuple(symbol for symbol, _ in definitions(language, root))
+    return FileSymbols(ordered, tuple(imports_of(language.name, root)), package_of(language.name, root))
+
+
+def definitions(language: Language, root: Node) -> list[tuple[Symbol, Node]]:
+    """The definitions below a node in the order of their places, each with the node of all of it."""
+    from tree_sitter import QueryCursor  # noqa: PLC0415 - as in `parse_file`
+
+    found: dict[tuple[int, str], tuple[Symbol, Node]] = {}
     for _, captures in QueryCursor(language.compiled).matches(root):
         if len(found) >= MAX_SYMBOLS:
             break
@@ -57,10 +65,9 @@ def parse_file(language: Language, content: bytes) -> FileSymbols:
             symbol = _symbol(name, captures[kind][0], kind)
             if symbol is not None:
                 key = (symbol.line, symbol.name)
-                if key not in found or found[key].kind == "constant":
-                    found[key] = symbol
-    ordered = tuple(sorted(found.values(), key=lambda each: (each.line, each.first)))
-    return FileSymbols(ordered, tuple(imports_of(language.name, root)), package_of(language.name, root))
+                if key not in found or found[key][0].kind == "constant":
+                    found[key] = symbol, captures[kind][0]
+    return sorted(found.values(), key=lambda each: (each[0].line, each[0].first))
 
 
 def _is_own(captures: dict[str, list[Node]], kind: str) -> bool:
@@ -77,7 +84,7 @@ def _symbol(name: Node, node: Node, kind: str) -> Symbol | None:
     if not text or text == "_":
         return None
     around = _container_node(node)
-    container = _name_of(around) if around is not None else _receiver(node)
+    container = name_of(around) if around is not None else _receiver(node)
     whole = _whole(node)
     return Symbol(
         name=text,
@@ -128,7 +135,8 @@ def _outer_function(node: Node) -> Node | None:
     return None
 
 
-def _name_of(node: Node) -> str:
+def name_of(node: Node) -> str:
+    """The name of a class, or similar; empty where it has none."""
     name = node.child_by_field_name("name")
     return _text(name).strip("\"'`") if name is not None else ""
 

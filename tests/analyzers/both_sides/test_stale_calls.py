@@ -1,0 +1,123 @@
+"""Parameters of functions of JavaScript, TypeScript and Go that changed, and calls that still have the old form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+BASE = "export function addTax(net: number) {\n  return net;\n}\n"
+HEAD = "export function addTax(net: number, rate: number) {\n  return net * rate;\n}\n"
+USER = 'import { addTax } from "./prices";\n\naddTax(1);\n'
+
+
+def test_a_call_that_lacks_a_new_parameter_is_named_with_its_line(said: Any) -> None:
+    found = said(BASE, HEAD, {"src/cart.ts": USER}, path="src/prices.ts")["signature-changed"]
+
+    assert found.message == "`addTax` no longer takes what is handed to it at src/cart.ts:3 (`rate` is missing)."
+    assert (found.side, found.line) == ("new", 1)
+
+
+@pytest.mark.parametrize(
+    ("head", "user"),
+    [
+        (HEAD, USER.replace("./prices", "./other/prices")),
+        (HEAD, USER.replace("./prices", "prices")),
+        (HEAD, USER.replace("addTax(1)", "addTax(...all)")),
+        (HEAD, USER.replace("addTax(1)", "addTax(1, 2)")),
+        (HEAD, USER.replace("addTax(1)", "addTax()")),
+        (HEAD, USER.replace("addTax(1)", "shop.addTax(1)")),
+        (HEAD, USER.replace("addTax(1)", "all.map((addTax) => addTax(1))")),
+        (HEAD, USER.replace("addTax(1)", "addTax`1`")),
+        (HEAD.replace("rate: number", "rate = 1"), USER),
+        (HEAD.replace("rate: number", "rate?: number"), USER),
+        (HEAD.replace("rate: number", "...rates: number[]"), USER),
+        (HEAD.replace("rate: number", "rate: void"), USER),
+        ("export function addTax(net: number): number;\n" + HEAD, USER),
+        (BASE.replace("net: number", "net: string"), USER),
+    ],
+    ids=[
+        "another module", "a package", "spread", "adapted", "wrong before as well", "a method of another",
+        "a parameter of that name", "a template", "a default", "optional", "any number", "void", "overloaded",
+        "another type",
+    ],
+)  # fmt: skip
+def test_a_call_that_fits_or_may_mean_another_function_draws_nothing(said: Any, head: str, user: str) -> None:
+    assert said(BASE, head, {"src/cart.ts": user}, path="src/prices.ts") == {}
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        'import * as prices from "./prices";\nprices.addTax(1);\n',
+        'import addTax from "./prices";\naddTax(1);\n',
+        'const { addTax } = require("./prices");\naddTax(1);\n',
+        'const prices = require("./prices");\nprices.addTax(1);\n',
+    ],
+    ids=["a namespace", "the default", "required", "all required"],
+)
+def test_a_function_is_known_by_what_a_file_imports(said: Any, user: str) -> None:
+    export = "export default addTax;\n"
+
+    found = said(BASE + export, HEAD + export, {"src/cart.ts": user}, path="src/prices.ts")
+
+    assert "src/cart.ts:2" in found["signature-changed"].message
+
+
+def test_the_default_of_a_module_may_be_another_function(said: Any) -> None:
+    user = {"src/cart.ts": 'import addTax from "./prices";\naddTax(1);\n'}
+
+    assert said(BASE, HEAD, user, path="src/prices.ts") == {}
+
+
+def test_a_method_that_the_object_asks_itself_for_is_known_by_its_class(said: Any) -> None:
+    base = "class Cart {\n  add(item) {}\n  fill() {\n    this.add(1);\n  }\n}\n"
+    head = base.replace("add(item)", "add(item, count)")
+
+    assert "src/cart.js:4 (`count` is missing)" in said(base, head, path="src/cart.js")["argument-missing"].message
+    other = "class Cart {\n  add(item) {}\n}\nclass Box {\n  fill() {\n    this.add(1);\n  }\n}\n"
+    assert said(other, other.replace("add(item)", "add(item, count)"), path="src/cart.js") == {}
+
+
+def test_in_javascript_an_argument_too_many_is_only_told_where_others_change_places(said: Any) -> None:
+    base = "export function add(name, price, tax) {}\n"
+    users = {"src/cart.js": 'import { add } from "./prices";\nadd(title, net, rate);\n'}
+
+    assert said(base, "export function add(name, price) {}\n", users, path="src/prices.js") == {}
+    found = said(base, "export function add(name, tax) {}\n", users, path="src/prices.js")
+    assert found == {}
+    found = said(base, "export function add(price, tax) {}\n", users, path="src/prices.js")["parameters-swapped"]
+    assert "src/cart.js:2 (`net` was `price` and is now taken as `tax`)" in found.message
+
+
+GO = "package rates\n\nfunc Add(net, rate float64) float64 { return net }\n"
+GO_HEAD = GO.replace("net, rate float64", "net float64")
+GO_USER = 'package cart\n\nimport "x.org/shop/rates"\n\nvar T = rates.Add(1, 2)\n'
+
+
+def test_in_go_a_call_is_known_by_its_package(said: Any) -> None:
+    users = {"cart/cart.go": GO_USER}
+
+    found = said(GO, GO_HEAD, users, path="rates/a.go")["signature-changed"]
+    assert found.message.endswith("cart/cart.go:5 (it takes 1 by position and gets 2).")
+    assert said(GO, GO_HEAD, {**users, "rates/b.go": GO}, path="rates/a.go") == {}
+    assert said(GO, GO_HEAD, {"cart/cart.go": GO_USER.replace("shop/rates", "shop/other")}, path="rates/a.go") == {}
+    assert said(GO, GO_HEAD, {"cart/cart.go": GO_USER.replace("1, 2", "both()")}, path="rates/a.go") == {}
+    assert said(GO, GO_HEAD, {"cart/cart.go": GO_USER.replace("1, 2", "all...")}, path="rates/a.go") == {}
+
+
+def test_in_go_files_of_the_package_call_a_function_by_its_bare_name(said: Any) -> None:
+    call = "package rates\n\nfunc f() { Add(1, 2) }\n"
+
+    assert "rates/b.go:3" in said(GO, GO_HEAD, {"rates/b.go": call}, path="rates/a.go")["signature-changed"].message
+    assert said(GO, GO_HEAD, {"other/b.go": call}, path="rates/a.go") == {}
+    assert said(GO, GO_HEAD, {"rates/b.go": call.replace("f()", "f(Add func(a, b int))")}, path="rates/a.go") == {}
+
+
+def test_in_go_a_method_is_known_by_the_receiver(said: Any) -> None:
+    base = "package a\n\nfunc (s *Set) add(n int) {}\n\nfunc (s *Set) Fill() { s.add(1) }\n"
+    head = base.replace("n int", "n int, c string")
+
+    assert "a/a.go:5 (`c` is missing)" in said(base, head, path="a/a.go")["signature-changed"].message
+    other = base.replace("(s *Set) Fill", "(s *Map) Fill")
+    assert said(other, other.replace("n int", "n int, c string"), path="a/a.go") == {}
