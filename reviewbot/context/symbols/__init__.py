@@ -1,1 +1,1 @@
-"""Where names are defined in a repository of Python, TypeScript, JavaScript and Go: parsed when they are looked up."""
+"""Where names are defined in Python, TypeScript, JavaScript, Go, Java and Ruby: parsed when looked up."""

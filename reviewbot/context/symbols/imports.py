@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 _BLOCKS = words_in("names/symbols", "blocks")
 """Where an import may stand below the top of a file."""
 
+_PACKAGES = frozenset({"package_clause", "package_declaration"})
+
 
 def imports_of(language: str, root: Node) -> Iterator[Import]:
     """Yield what a file imports, without what stands inside of functions."""
-    read = {"python": _python, "go": _go}.get(language, _script)
-    waiting = list(root.named_children)
+    read = {"python": _python, "go": _go, "java": _java}.get(language, _script)
+    # Of Ruby, names are known everywhere, whatever a file requires.
+    waiting = list(root.named_children) if language != "ruby" else []
     while waiting:
         node = waiting.pop(0)
         yield from read(node)
@@ -29,19 +32,21 @@ def imports_of(language: str, root: Node) -> Iterator[Import]:
             waiting += node.named_children
 
 
-def package_of(language: str, root: Node) -> str:
-    """Of Go: the name in the package clause."""
-    if language != "go":
-        return ""
-    clause = next((each for each in root.named_children if each.type == "package_clause"), None)
+def package_of(root: Node) -> str:
+    """Of Go and Java: the name in the package clause."""
+    clause = next((each for each in root.named_children if each.type in _PACKAGES), None)
     return _text(clause.named_child(0)) if clause is not None else ""
 
 
 def stands_for(module: str, path: str, near: str, language: str) -> int:
-    """How well a file fits the module that `near` imports: 2 the file itself, 1 one inside of it, 0 another one."""
+    """How well a file fits the module that `near` imports: 2 the file or its package, 1 one inside, 0 another."""
     if language == "go":
         folder = posixpath.dirname(path)
         return 2 if folder and (module == folder or module.endswith(f"/{folder}")) else 0
+    if language == "java":
+        named = module.replace(".", "/")
+        whole = posixpath.dirname(path) if named.endswith("/*") else path.removesuffix(".java")
+        return 2 if f"/{whole}".endswith(f"/{named.removesuffix('/*')}") else 0
     stem = module_stem(path)
     wanted, relative = import_stem(module, near, language)
     if not wanted:
@@ -75,6 +80,19 @@ def _go(node: Node) -> Iterator[Import]:
             yield Import("*", module, "*")
         elif alias != "_":
             yield Import(alias or module.rpartition("/")[2], module, "")
+
+
+def _java(node: Node) -> Iterator[Import]:
+    if node.type != "import_declaration":
+        return
+    module = _text(node.named_child(0))
+    if any(each.type == "asterisk" for each in node.named_children):
+        yield Import("*", f"{module}.*", "*")
+    else:
+        # What is imported by `import static` is a member of a class.
+        static = any(each.type == "static" for each in node.children)
+        owner, _, name = module.rpartition(".")
+        yield Import(name, owner if static else module, name)
 
 
 def _script(node: Node) -> Iterator[Import]:

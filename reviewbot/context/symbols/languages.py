@@ -68,6 +68,22 @@ _SCRIPT_NAMES = re.compile(
 _GO_NAMES = re.compile(
     rb"\n(?:\t?(?:func[ \t]*\([^)\n]*\)|func|type|const|var)[ \t]+|\t+(?=\w+(?:[ \t,(=]|\n))(?![^\n=]*:=))(\w+)"
 )
+# Behind a type stands a name; members of an enum stand alone, and several in one line.
+_JAVA_NAMES = re.compile(
+    rb"(?:\n[ \t]*+(?![*/})\r\n])(?:@[\w.]++(?:\([^()\n]*\))?[ \t]++)*+(?:(?:public|private|protected|static|final|"
+    rb"abstract|default|synchronized|native|transient|volatile|sealed|non-sealed|strictfp)[ \t]++)*+"
+    rb"(?:<[^\n()=;]*>[ \t]+)?(?!(?:return|new|throw|else|case|import|package|assert|yield)\b)"
+    rb"(?:@?[\w.]++(?:<[^\n()=;]*>)?(?:\[\])*+(?:[ \t]++|\r?\n[ \t]*+)|(?=[A-Z]))|"
+    rb"[,{][ \t]*+(?=[A-Z][A-Z0-9_]*+\s*+[,;({}])|record[ \t]\w++\([^\n)]*[ \t](?=\w++[,)]))"
+    rb"(\w++)(?=\s*+[(=;,{<:}\[)]|[ \t]++(?:extends|implements|permits)\b|\r?\n)"
+)
+_RUBY_NAMES = re.compile(
+    rb"(?:\n[ \t]*+(?:(?:private|protected|public|module_function|private_class_method|memoize|helper_method)[ \t]++)?+"
+    rb"(?:def[ \t]++(?:[\w:]++\.)?+|class[ \t]++(?:\w++::)*+|module[ \t]++(?:\w++::)*+|"
+    rb"(?:\w++\.)?(?:[cm]?attr_\w++|scope|alias\w*+|define_method|has_\w++|belongs_to)[ \t(]++:?+|"
+    rb"(?=[A-Z])(?:\w++::)*+(?=\w++[ \t]*+(?:\|\|)?=))|,\s*+:(?=\w++[?!]?\s))"
+    rb"(\w++[?!=]?|[^\w\s(]{1,3})"
+)
 _TYPESCRIPT = "tree_sitter_typescript"
 _JAVASCRIPT, _TYPESCRIPT_QUERIES = ("script", "javascript"), ("script", "typescript")
 
@@ -78,5 +94,7 @@ LANGUAGES = {
     "typescript": Language("typescript", _TYPESCRIPT, "language_typescript", _TYPESCRIPT_QUERIES, _SCRIPT_NAMES),
     "tsx": Language("typescript", _TYPESCRIPT, "language_tsx", _TYPESCRIPT_QUERIES, _SCRIPT_NAMES),
     "go": Language("go", "tree_sitter_go", "language", ("go",), _GO_NAMES),
+    "java": Language("java", "tree_sitter_java", "language", ("java",), _JAVA_NAMES),
+    "ruby": Language("ruby", "tree_sitter_ruby", "language", ("ruby",), _RUBY_NAMES),
 }
 """By the names that `language_of` gives."""

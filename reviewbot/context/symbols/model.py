@@ -49,4 +49,4 @@ class FileSymbols:
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
     package: str = ""
-    """Of Go: the name in its package clause."""
+    """Of Go and Java: the name in its package clause."""

@@ -35,6 +35,8 @@ _MEMBERS_INSIDE = frozenset({("assignment", "function_definition"), ("required_p
 _ARGUMENTS = frozenset({"keyword_argument", "type_arguments", "attribute", "member_expression"})
 """What a name stands in that is no base of its own."""
 
+_HERITAGE = words_in("names/symbols", "heritage")
+
 _GROUPED = {"type_spec": "type_declaration", "const_spec": "const_declaration", "var_spec": "var_declaration"}
 """Of Go: what may stand alone behind its keyword, which then is a part of it."""
 
@@ -47,7 +49,7 @@ def parse_file(language: Language, content: bytes) -> FileSymbols:
         return FileSymbols()
     root = Parser(language.grammar).parse(content).root_node
     ordered = tuple(symbol for symbol, _ in definitions(language, root))
-    return FileSymbols(ordered, tuple(imports_of(language.name, root)), package_of(language.name, root))
+    return FileSymbols(ordered, tuple(imports_of(language.name, root)), package_of(root))
 
 
 def definitions(language: Language, root: Node) -> list[tuple[Symbol, Node]]:
@@ -58,7 +60,7 @@ def definitions(language: Language, root: Node) -> list[tuple[Symbol, Node]]:
     for _, captures in QueryCursor(language.compiled).matches(root):
         if len(found) >= MAX_SYMBOLS:
             break
-        kind = next(each for each in captures if each not in {"name", "object"})
+        kind = next(each for each in captures if each not in {"name", "object", "_call"})
         if not _is_own(captures, kind):
             continue
         for name in captures["name"]:
@@ -80,7 +82,7 @@ def _is_own(captures: dict[str, list[Node]], kind: str) -> bool:
 
 
 def _symbol(name: Node, node: Node, kind: str) -> Symbol | None:
-    text = _text(name).strip("\"'`")
+    text = _text(name).strip("\"'`").removeprefix(":")
     if not text or text == "_":
         return None
     around = _container_node(node)
@@ -138,7 +140,7 @@ def _outer_function(node: Node) -> Node | None:
 def name_of(node: Node) -> str:
     """The name of a class, or similar; empty where it has none."""
     name = node.child_by_field_name("name")
-    return _text(name).strip("\"'`") if name is not None else ""
+    return _text(name).strip("\"'`").rpartition("::")[2] if name is not None else ""
 
 
 def _receiver(node: Node) -> str:
@@ -164,11 +166,10 @@ def _below(node: Node | None) -> Iterator[Node]:
 
 def _bases(node: Node) -> Iterator[str]:
     """What a class or an interface extends, implements or embeds."""
-    holders = {"argument_list", "class_heritage", "extends_type_clause"}
     for child in node.named_children:
-        if child.type in holders:
+        if child.type in _HERITAGE:
             for each in _below(child):
-                if each.type in {"identifier", "type_identifier"} and not _is_argument(each):
+                if each.type in {"identifier", "type_identifier", "constant"} and not _is_argument(each):
                     yield _text(each)
                 if each.type in {"attribute", "member_expression", "nested_type_identifier"}:
                     yield _text(each).rpartition(".")[2]
@@ -179,7 +180,10 @@ def _bases(node: Node) -> Iterator[str]:
 
 
 def _is_argument(node: Node) -> bool:
-    return node.parent is not None and node.parent.type in _ARGUMENTS
+    parent = node.parent
+    if parent is None or parent.type in _ARGUMENTS or parent.child_by_field_name("scope") == node:
+        return parent is not None
+    return parent.type == "scoped_type_identifier" and parent.named_children[-1] != node
 
 
 def _whole(node: Node) -> Node:
@@ -203,9 +207,11 @@ def _with_comment(node: Node) -> int:
     first = node.start_point[0]
     lowest = first - _MAX_COMMENT_LINES
     at = node.prev_named_sibling
-    if at is None and node.parent is not None and node.parent.type == "block":
-        at = node.parent.prev_named_sibling  # of Python: what stands above the first statement stands before the block
-    while at is not None and at.type in {"comment", "decorator"} and at.end_point[0] >= first - 1:
+    if at is None and node.parent is not None and node.parent.type in {"block", "body_statement"}:
+        at = (
+            node.parent.prev_named_sibling
+        )  # Python, Ruby: what stands above the first statement stands before the block
+    while at is not None and (at.type == "decorator" or "comment" in at.type) and at.end_point[0] >= first - 1:
         # A comment behind code on its line belongs to that.
         before = at.prev_sibling
         if at.start_point[0] < lowest or (before is not None and before.end_point[0] == at.start_point[0]):

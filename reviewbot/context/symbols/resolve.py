@@ -83,7 +83,7 @@ def _bare(index: SymbolIndex, asked: _Asked) -> Resolution:
     if imported:
         return _split(imported, ordered)
     here = [each for each in ordered if each.path == asked.near]
-    if not here and language_of(asked.near) == "go":
+    if not here and language_of(asked.near) in {"go", "java"}:
         here = [each for each in ordered if folder_of(each.path) == folder_of(asked.near) and not each.symbol.container]
     outside = next((each for each in imports if each.local == asked.name), None)
     if outside is not None and not here:
@@ -162,6 +162,11 @@ def _declared(variable: str, text: str, language: str) -> Iterator[str]:
             rf"\b{name}(?:,\s*\w+){{0,5}}\s*:?=\s*&?{type_}\s*\{{",
             rf"\b{name}(?:,\s*\w+){{0,5}}\s*:?=\s*(?:\w+\.)?(?:New|new|Make|make|Open|Must)([A-Z]\w*)\(",
             rf"\b{name}(?:,\s*\w+){{0,5}}\s*:?=\s*new\({type_}\)",
+        )
+    if language in {"java", "ruby"}:
+        patterns = (
+            rf"\b{type_}(?:<[^;={{}}()\n]{{0,200}}>)?(?:\[\])*\s+{name}\s*[=;,):]",
+            rf"\b{name}\s*=\s*(?:new\s+)?([A-Z][\w:]*)(?:\.new\b|[<(])",
         )
     for pattern in patterns:
         for match in re.finditer(pattern, text):

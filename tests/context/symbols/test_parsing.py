@@ -114,6 +114,52 @@ func Free[T any](x T) {}
 """
 
 
+JAVA = """\
+package shop.tax;
+import shop.base.Base;
+import static shop.base.Rates.RATE;
+import shop.more.*;
+/** says why */
+@Service
+public class Shop<T> extends Base<T> implements Store, a.Closing {
+    static final int LIMIT = 1, OTHER = 2;
+    private final Cache<String, Long> cache;
+    Shop(Cache<String, Long> cache) { this.cache = cache; }
+    @Override
+    public int total(int a) { int local = 1; return local; }
+    enum Color { RED(1), BLUE }
+}
+interface Store extends Closing { int NAMES = 1; int total(int a); }
+record Pair(int left, int right) { Pair {} }
+@interface Marked { String value(); }
+"""
+
+RUBY = """\
+require "set"
+module Shop
+  # says why
+  class Cart < Base::Store
+    LIMIT = 1
+    attr_accessor :name, :title
+    has_many :items, dependent: :destroy
+    scope :open, -> { where(open: true) }
+    def total(net, rate: 1) = net * rate
+    def name=(value)
+      @name = value
+    end
+    class << self
+      def build; end
+    end
+    def self.find(id); end
+    alias_method :sum, :total
+    alias count total
+  end
+end
+class Shop::Box; end
+def bare; end
+"""
+
+
 def parsed(language: str, text: str) -> FileSymbols:
     return parse_file(LANGUAGES[language], text.encode())
 
@@ -194,6 +240,39 @@ def test_go() -> None:
         Import("q", "example.com/x/y", ""),
         Import("*", "dot", "*"),
     )
+
+
+def test_java() -> None:
+    found = parsed("java", JAVA)
+
+    assert told(found) == {
+        "class Shop", "field Shop.LIMIT", "field Shop.OTHER", "field Shop.cache", "method Shop.Shop",
+        "method Shop.total", "type Shop.Color", "field Color.RED", "field Color.BLUE", "interface Store",
+        "field Store.NAMES", "method Store.total", "class Pair", "field Pair.left", "field Pair.right",
+        "interface Marked", "method Marked.value",
+    }  # fmt: skip
+    assert found.package == "shop.tax"
+    assert lines(found, "total") == (11, 12)
+    assert lines(found, "Pair") == (16, 16)
+    assert next(each.bases for each in found.symbols if each.name == "Shop") == ("Base", "Store", "Closing")
+    assert found.imports == (
+        Import("Base", "shop.base.Base", "Base"),
+        Import("RATE", "shop.base.Rates", "RATE"),
+        Import("*", "shop.more.*", "*"),
+    )
+
+
+def test_ruby() -> None:
+    found = parsed("ruby", RUBY)
+
+    assert told(found) == {
+        "namespace Shop", "class Shop.Cart", "field Cart.LIMIT", "field Cart.name", "field Cart.title",
+        "field Cart.items", "method Cart.open", "method Cart.total", "method Cart.name=", "method Cart.build",
+        "method Cart.find", "method Cart.sum", "method Cart.count", "class Box", "function bare",
+    }  # fmt: skip
+    assert lines(found, "Cart") == (3, 19)
+    assert next(each.bases for each in found.symbols if each.name == "Cart") == ("Store",)
+    assert found.imports == ()
 
 
 def test_a_file_that_does_not_parse_defines_what_can_be_made_out() -> None:

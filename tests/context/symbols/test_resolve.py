@@ -46,6 +46,20 @@ FILES = {
     "go/other/other.go": (
         "package other\n\ntype Other struct{}\n\nfunc (o *Other) Total() int { return 2 }\n\nfunc New() {}\n"
     ),
+    "java/src/a/Depot.java": (
+        "package a;\n\npublic class Depot {\n    public static final int DUTY = 1;\n"
+        "    int load(int a) { return weigh(); }\n"
+        "    int weigh() { return 1; }\n}\n"
+    ),
+    "java/src/b/Other.java": "package b;\n\nclass Other {\n    int load(int a) { return 1; }\n}\n",
+    "java/src/c/Use.java": (
+        "package c;\n\nimport a.Depot;\n\nclass Use {\n    private Depot depot;\n"
+        "    int run() { return depot.load(1); }\n}\n"
+    ),
+    "java/src/a/Near.java": "package a;\n\nclass Near {\n    Depot depot;\n}\n",
+    "ruby/depot.rb": "class Hall < Barn\n  def open_gate; end\n  def self.locate(id); end\nend\n",
+    "ruby/barn.rb": "class Barn\n  SIZE = 1\n  def sweep; end\nend\n",
+    "ruby/use.rb": "hall = Hall.new\nhall.open_gate\nhall.sweep\nHall.locate(1)\n",
     "notes.md": "class Cache\n",
 }  # fmt: skip
 
@@ -98,6 +112,15 @@ def best(found: Resolution) -> list[str]:
         ("t.Close", "go/main.go", ["go/pkg/base/base.go Base.Close"]),
         ("helper", "go/pkg/shop/shop.go", ["go/pkg/shop/total.go helper"]),
         ("other::New", "", ["go/other/other.go New"]),
+        ("depot.load", "java/src/c/Use.java", ["java/src/a/Depot.java Depot.load"]),
+        ("Depot", "java/src/c/Use.java", ["java/src/a/Depot.java Depot"]),
+        ("Depot", "java/src/a/Near.java", ["java/src/a/Depot.java Depot"]),
+        ("Depot.DUTY", "", ["java/src/a/Depot.java Depot.DUTY"]),
+        ("this.weigh", "java/src/a/Depot.java", ["java/src/a/Depot.java Depot.weigh"]),
+        ("hall.open_gate", "ruby/use.rb", ["ruby/depot.rb Hall.open_gate"]),
+        ("hall.sweep", "ruby/use.rb", ["ruby/barn.rb Barn.sweep"]),
+        ("Hall.locate", "ruby/use.rb", ["ruby/depot.rb Hall.locate"]),
+        ("Barn::SIZE", "", ["ruby/barn.rb Barn.SIZE"]),
     ],
 )
 def test_the_definition_that_is_meant_comes_first(

@@ -51,7 +51,7 @@ def test_what_is_not_defined_is_said_plainly(repository: Any, calls: Any) -> Non
     call = calls(repository(FILES))
 
     assert call("definition", name="nobody").text == (
-        "not found: none of the 5 files of python, javascript, typescript, go defines nobody; try search"
+        "not found: none of the 5 files of python, javascript, typescript, go, java, ruby defines nobody; try search"
     )
     assert not call("definition", name="nobody").failed
     assert (
