@@ -1,4 +1,4 @@
-"""Find what other files still take from a file of JavaScript, TypeScript or Go as it was: names, and parameters.
+"""Find what other code still takes from a file of JavaScript, TypeScript, Go or Java as it was: names, and parameters.
 
 Certain alone: the name is nowhere on the new side of the file, or its parameters changed; no other file can stand for
 it, and the user names it in an import of that very file, or of that very package. In doubt nothing is said.
@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 
 from reviewbot.analyzers.both_sides.sides import SideFinding
-from reviewbot.context.symbols.call_sites import Call, Signature, mentions, signatures
+from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions, signatures
 from reviewbot.context.symbols.imports import stands_for
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Import, Symbol
 from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, parse_file
 from reviewbot.diff.language import language_of
-from reviewbot.domain.ports import ChangedFile, Snapshot
+from reviewbot.domain.ports import ChangedFile, Occurrence, Snapshot
+from reviewbot.tables import packaged_table
 
 MAX_NAMES = 20
 """Names of one file that are looked for; with more of them the file was written anew."""
@@ -33,6 +34,7 @@ SHOWN = 3
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx"})
 _ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".vue", ".svelte", ".json",
             "/index.ts", "/index.tsx", "/index.js", "/index.jsx")  # fmt: skip
+_PACKAGED = frozenset({"go", "java"})
 _UNTYPED = frozenset({"javascript", "jsx"})
 _ALL_OF = re.compile(r"export\s*\*|module\.exports\s*=\s*(?!\{)|\.\.\.")
 
@@ -52,7 +54,7 @@ def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
 
 
 def _is_comparable(file: ChangedFile) -> bool:
-    known = file.language in _SCRIPTS or file.language == "go"
+    known = file.language in _SCRIPTS or file.language in _PACKAGED
     return known and max(len(file.base or ""), len(file.head or "")) <= MAX_FILE_BYTES and file.path == file.before
 
 
@@ -68,18 +70,29 @@ def _parsed(path: str, text: str) -> FileSymbols:
 def _is_gone(file: ChangedFile, symbol: Symbol) -> bool:
     """Whether a name was offered to other files, and is on no line of the new side any more."""
     name, head, base = re.escape(symbol.name), file.head or "", file.base or ""
+    if symbol.container and file.language == "java":
+        return _is_gone_from_class(file, symbol)
     if symbol.container:
         enum = re.compile(rf"\bexport\s[^\n]{{0,30}}\benum\s+{re.escape(symbol.container)}\b")
         return enum.search(base) is not None and enum.search(head) is not None
     if re.search(rf"(?<![\w$]){name}(?![\w$])", head) is not None:
         return False
-    if file.language == "go":
-        return symbol.name[:1].isupper()
+    if file.language in _PACKAGED:
+        return file.language == "go" and symbol.name[:1].isupper()
     offered = (
         rf"export\b[^\n;]{{0,80}}[\s{{*,]{name}\b|exports\.{name}\b|export\s*(?:type\s*)?\{{[^}}]*\b{name}\b"
         rf"|module\.exports\s*=\s*\{{[^}}]*\b{name}\b"
     )
     return _ALL_OF.search(head) is None and re.search(offered, base) is not None
+
+
+def _is_gone_from_class(file: ChangedFile, symbol: Symbol) -> bool:
+    """Of Java: whether the class of the file is still there without a member, and nothing else can give it."""
+    head = file.head or ""
+    now = [each for each in _parsed(file.path, head).symbols if each.name == symbol.container and not each.container]
+    made = re.search(r"\blombok\b|@Generated|@AutoValue", head) is not None
+    written = re.search(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])", head) is not None
+    return symbol.container == _stem(file.path) and bool(now) and not now[0].bases and not made and not written
 
 
 def _uses(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> Iterator[str]:
@@ -100,18 +113,23 @@ def _other_files(file: ChangedFile, name: str, snapshot: Snapshot) -> Iterator[t
         near = {each.path for each in lines if _folder(each.path) == _folder(file.path)}
         if any(_defines_in_go(file, name, path, snapshot) for path in near):
             return
-    elif _has_a_double(file.path, snapshot):
+    elif _has_a_double(file.path, snapshot) if file.language in _SCRIPTS else _has_a_namesake(file.path, lines):
         return
     for path in list(dict.fromkeys(each.path for each in lines if each.path != file.path))[:MAX_USERS]:
         language = language_of(path)
-        text = snapshot.head(path) if language == "go" or language in _SCRIPTS else None
-        if text is not None and (language == "go") == (file.language == "go"):
+        same = language == file.language or {language, file.language} <= _SCRIPTS
+        text = snapshot.head(path) if same else None
+        if text is not None:
             yield path, text
 
 
 def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str) -> str | None:
     """What a line that uses a name looks like, in a file that takes it from the changed one; None for other files."""
     language, name = language_of(path), re.escape(symbol.name)
+    if language == "java":
+        own = set(_callees(file, (symbol.container, symbol.qualified), path, text))
+        said = "|".join(re.escape(each) for each in sorted(own) if " " not in each)
+        return rf"^(?!\s*(?:\*|//|/\*|import\b)).*(?<![\w.\"])(?:{said})\b" if said else None
     imports = _imports(file, path, text)
     if language == "go":
         local = next((each.local for each in imports if each.local != "*"), None)
@@ -130,7 +148,7 @@ def _imports(file: ChangedFile, path: str, text: str) -> list[Import]:
         each
         for each in _parsed(path, text).imports
         if stands_for(each.module, file.path, path, language) == _EXACTLY
-        and (language == "go" or each.module.startswith("."))
+        and (language in _PACKAGED or each.module.startswith("."))
     ]
 
 
@@ -142,6 +160,12 @@ def _has_a_double(path: str, snapshot: Snapshot) -> bool:
     """Whether an import of this file may mean another one: of another ending, or a folder of that name."""
     stem = re.sub(r"(?:/index)?(?:\.d)?\.\w+$", "", path)
     return any(f"{stem}{ending}" != path and snapshot.head(f"{stem}{ending}") is not None for ending in _ENDINGS)
+
+
+def _has_a_namesake(path: str, lines: Sequence[Occurrence]) -> bool:
+    """Of Java: whether another file may define the same class."""
+    name = path.rpartition("/")[2]
+    return any(each.path != path and each.path.rpartition("/")[2] == name for each in lines)
 
 
 def _defines_in_go(file: ChangedFile, name: str, path: str, snapshot: Snapshot) -> bool:
@@ -171,6 +195,8 @@ def stale_calls(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
         for path, call in _call_sites(file, name, snapshot):
             typed = not {file.language, language_of(path)} & _UNTYPED
             rule, why = _misfit(call, old[0], new[0], typed=typed)
+            if rule == "argument-missing" and _may_be_missing(new[0].names[len(call.arguments)], file.head):
+                continue
             if rule and (rule != "parameters-swapped" or call.text in _before(file, path, snapshot)):
                 found.setdefault(rule, []).append(f"{path}:{call.line} ({why})")
         for rule, places in found.items():
@@ -202,6 +228,13 @@ def _misfit(call: Call, old: Signature, new: Signature, *, typed: bool) -> tuple
     return "", ""
 
 
+def _may_be_missing(parameter: str, text: str) -> bool:
+    """Of JavaScript: whether code of the file asks for a value of that name, or gives it one."""
+    name = re.escape(parameter)
+    asked = rf"\b{name}\s*(?:\|\||&&|\?|=(?!=)|[!=]==?\s*(?:undefined|null))|typeof {name}\b|!{name}\b"
+    return re.search(rf"\(\s*{name}\s*[)&|]|{asked}", text) is not None
+
+
 def _before(file: ChangedFile, path: str, snapshot: Snapshot) -> str:
     return (file.base if path == file.path else snapshot.base(path)) or ""
 
@@ -209,38 +242,76 @@ def _before(file: ChangedFile, path: str, snapshot: Snapshot) -> str:
 def _call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterator[tuple[str, Call]]:
     """Yield the calls on the new side that are certainly calls of a function of the changed file, with their files."""
     container, _, name = qualified.rpartition(".")
-    searched = container if name == "constructor" else name
-    language, head = LANGUAGES[file.language], (file.head or "").encode("utf-8", "replace")
-    own = mentions(language, head, searched)
     root = container.partition(".")[0] or name
-    if (own if root == searched else mentions(language, head, root)).bindings > 1:
+    searched = container if name in {"constructor", container} else name
+    head = file.head or ""
+    if not _is_alone(file, container, name) or _mentions(file.path, head, root).bindings > 1:
         return
-    inside = {f"this {qualified}", qualified, f"new {container}" if name == "constructor" else qualified}
-    yield from ((file.path, call) for call in own.calls if call.callee in inside)
+    inside = {f"this {qualified}", *_spellings(file.language, head, qualified, root)}
+    yield from ((file.path, call) for call in _mentions(file.path, head, searched).calls if call.callee in inside)
     for path, text in _other_files(file, searched, snapshot):
         callees = set(_callees(file, (root, qualified), path, text))
         if not callees:
             continue
-        found = mentions(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"), searched)
+        found = _mentions(path, text, searched)
         shadowed = found.bindings and any(each.removeprefix("new ") == searched for each in callees)
         yield from ((path, call) for call in found.calls if call.callee in callees and not shadowed)
+
+
+def _mentions(path: str, text: str, name: str) -> Mentions:
+    return mentions(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"), name)
+
+
+def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
+    """Whether no class above may have another method of that name: of Java, which knows methods by their parameters."""
+    if file.language != "java" or name == container:
+        return True
+    symbols = _parsed(file.path, file.head or "").symbols
+    line = next((each.line for each in symbols if (each.container, each.name) == (container, name)), 1)
+    own = re.search(r"\b(?:private|static)\b", (file.head or "").split("\n")[line - 1]) is not None
+    return own or not any(each.bases for each in symbols if each.name == container)
 
 
 def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str) -> Iterator[str]:
     """Yield how another file calls a function of the changed one, by what it imports."""
     root, qualified = names
-    beside = file.language == "go" and _folder(path) == _folder(file.path)
-    if beside and _parsed(path, text).package == _parsed(file.path, file.head or "").package:
-        yield from (qualified, f"this {qualified}")
-    below = qualified[len(root) :]
+    if file.language in _PACKAGED and _parsed(path, text).package == _parsed(file.path, file.head or "").package:
+        if file.language == "java" and root == _stem(file.path):
+            yield from _spellings(file.language, text, qualified, root)
+        elif _folder(path) == _folder(file.path):
+            yield from (f"this {qualified}", *_spellings(file.language, text, qualified, root))
     for each in _imports(file, path, text):
-        local = f"{each.local}.{root}" if not each.name else each.local
-        named = each.name in {"", root} or (each.name == "default" and _is_default(root, file.head or ""))
-        if named and not (file.language == "go" and below):
-            yield f"new {local}" if below == ".constructor" else f"{local}{below}"
+        local = f"{each.local}.{root}" if not each.name else each.local if each.name != "*" else root
+        if each.name in {"", root, "*"} or (each.name == "default" and _is_default(root, file.head or "")):
+            yield from _spellings(file.language, text, f"{local}{qualified[len(root) :]}", local)
+
+
+def _spellings(language: str, text: str, qualified: str, root: str) -> Iterator[str]:
+    """Yield how a function may be called where its name, or that of its class, stands for it: `root` in `qualified`."""
+    name = qualified[len(root) + 1 :]
+    if name in {"constructor", root}:
+        yield f"new {root}"
+        return
+    yield qualified
+    for variable in _variables(language, text, root) if name else ():
+        yield f"{variable}.{name}"
+        yield f"this.{variable}.{name}"
+
+
+def _variables(language: str, text: str, type_: str) -> Iterator[str]:
+    """Yield the variables and fields that a file declares with a type, and nowhere in another way."""
+    declared = packaged_table("names/symbols")["declared"].get(language)
+    for name in set(re.findall(declared[0].replace("TYPE", re.escape(type_)), text)) if declared else ():
+        others = re.finditer(declared[1].replace("NAME", re.escape(name)), text)
+        if all(re.match(rf"\*?{re.escape(type_)}\b", each[1]) for each in others):
+            yield name
 
 
 def _is_default(name: str, text: str) -> bool:
     """Whether a name is what a file exports without one."""
     function = r"(?:(?:abstract\s+)?class|(?:async\s+)?function\s*\*?)\s*"
     return re.search(rf"\bexport\s+default\s+(?:{function})?{re.escape(name)}\b", text) is not None
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]

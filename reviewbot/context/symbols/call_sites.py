@@ -18,6 +18,10 @@ _MEMBERS = {"member_expression": "property", "selector_expression": "field"}
 """Of `a.b`: in which field the last name stands."""
 
 
+_OTHER_THIS = frozenset({"object", "function_declaration", "function_expression", "object_creation_expression"})
+"""What gives `this` another meaning, or may."""
+
+
 class Signature(NamedTuple):
     """What a call of a function may and must hand over by position."""
 
@@ -62,7 +66,7 @@ def signatures(language: Language, content: bytes) -> dict[str, tuple[Signature,
         function = _function(node)
         if function is None:
             continue
-        name = symbol.qualified
+        name = symbol.qualified if symbol.kind != "class" else f"{symbol.name}.{symbol.name}"  # a record of Java
         signature = _signature(function)
         if name in found or signature is None:
             twice.add(name)
@@ -154,6 +158,8 @@ def _call(leaf: Node) -> Call | None:
     top, parent = leaf, leaf.parent
     if parent is not None and parent.type in _MEMBERS and parent.child_by_field_name(_MEMBERS[parent.type]) == leaf:
         top, parent = parent, parent.parent
+    if parent is not None and parent.type == "generic_type":
+        top, parent = parent, parent.parent
     field = packaged_table("names/symbols")["calls"].get(parent.type) if parent is not None else None
     if parent is None or field is None or parent.child_by_field_name(field) != top:
         return None
@@ -163,8 +169,15 @@ def _call(leaf: Node) -> Call | None:
     given = [each for each in listed.named_children if "comment" not in each.type]
     if any(each.type in {"spread_element", "variadic_argument"} for each in given) or _hands_on(leaf, given):
         return None
-    new = "new " if parent.type == "new_expression" else ""
-    return Call(f"{new}{_callee(top)}", tuple(map(_text, given)), leaf.start_point[0] + 1, _text(parent))
+    callee = _callee(top, _owned(parent, leaf) if parent.type == "method_invocation" else _text(top).partition("<")[0])
+    new = "new " if parent.type in {"new_expression", "object_creation_expression"} else ""
+    return Call(f"{new}{callee}", tuple(map(_text, given)), leaf.start_point[0] + 1, _text(parent))
+
+
+def _owned(call: Node, leaf: Node) -> str:
+    """Of Java: what is called, with its object."""
+    owner = call.child_by_field_name("object")
+    return f"{_text(owner) if owner is not None else 'this'}.{_text(leaf)}"
 
 
 def _hands_on(leaf: Node, given: list[Node]) -> bool:
@@ -172,15 +185,15 @@ def _hands_on(leaf: Node, given: list[Node]) -> bool:
     return leaf.type in {"identifier", "field_identifier"} and len(given) == 1 and given[0].type == "call_expression"
 
 
-def _callee(node: Node) -> str:
+def _callee(node: Node, text: str) -> str:
     """What is called; what stands for the object itself is called by its type."""
-    text = re.sub(r"\s+|\?(?=\.)", "", _text(node))
+    text = re.sub(r"\s+|\?(?=\.)", "", text)
     owner, _, name = text.rpartition(".")
     at = node.parent
     while at is not None and owner:
         if at.type in _TYPES and owner == "this":
             return f"this {name_of(at)}.{name}"
-        if at.type in {"object", "function_declaration", "function_expression"} and owner == "this":
+        if at.type in _OTHER_THIS and owner == "this" and at != node.parent:
             return text
         receiver = at.child_by_field_name("receiver") if at.type == "method_declaration" else None
         own = receiver.named_child(0) if receiver is not None else None

@@ -121,3 +121,87 @@ def test_in_go_a_method_is_known_by_the_receiver(said: Any) -> None:
     assert "a/a.go:5 (`c` is missing)" in said(base, head, path="a/a.go")["signature-changed"].message
     other = base.replace("(s *Set) Fill", "(s *Map) Fill")
     assert said(other, other.replace("n int", "n int, c string"), path="a/a.go") == {}
+
+
+JAVA = "package shop;\n\npublic class Prices {\n    public double add(double net) { return net; }\n}\n"
+JAVA_HEAD = JAVA.replace("double net)", "double net, double rate)")
+JAVA_USER = (
+    "package cart;\n\nimport shop.Prices;\n\nclass Cart {\n    Prices prices;\n"
+    "    double sum() { return prices.add(1); }\n}\n"
+)
+
+
+def test_in_java_a_method_is_known_by_the_declared_type_of_a_variable(said: Any) -> None:
+    found = said(JAVA, JAVA_HEAD, {"src/cart/Cart.java": JAVA_USER}, path="src/shop/Prices.java")
+
+    assert "src/cart/Cart.java:7 (`rate` is missing)" in found["signature-changed"].message
+
+
+@pytest.mark.parametrize(
+    ("head", "user"),
+    [
+        (JAVA_HEAD, JAVA_USER.replace("import shop.Prices", "import other.Prices")),
+        (JAVA_HEAD, JAVA_USER.replace("    Prices prices;", "    Prices prices; void f(Other prices) {}")),
+        (JAVA_HEAD, JAVA_USER.replace("prices.add(1)", "prices.all().add(1)")),
+        (JAVA_HEAD.replace("class Prices", "class Prices extends Base"), JAVA_USER),
+        (JAVA_HEAD.replace("public double", "public double add(int a) { return a; }\n    public double"), JAVA_USER),
+        (JAVA_HEAD.replace("double rate", "double... rates"), JAVA_USER),
+    ],
+    ids=["another package", "two types", "of a result", "a base", "overloaded", "any number"],
+)
+def test_in_java_what_another_class_or_method_may_answer_draws_nothing(said: Any, head: str, user: str) -> None:
+    assert said(JAVA, head, {"src/cart/Cart.java": user}, path="src/shop/Prices.java") == {}
+
+
+def test_in_java_another_file_of_the_same_name_silences(said: Any) -> None:
+    users = {"src/cart/Cart.java": JAVA_USER, "old/shop/Prices.java": JAVA}
+
+    assert said(JAVA, JAVA_HEAD, users, path="src/shop/Prices.java") == {}
+
+
+def test_a_record_of_java_is_made_with_all_of_its_parts(said: Any) -> None:
+    base = "package shop;\n\npublic record Price(int net) {}\n"
+    user = "package shop;\n\nclass Cart {\n    Price price = new Price(1);\n}\n"
+
+    found = said(
+        base, base.replace("int net", "int net, int tax"), {"a/shop/Cart.java": user}, path="a/shop/Price.java"
+    )
+    assert "a/shop/Cart.java:4 (`tax` is missing)" in found["signature-changed"].message
+
+
+SERVICE = "export class Prices {\n  add(net: number) {\n    return net;\n  }\n}\n"
+SERVICE_USER = (
+    'import { Prices } from "./prices";\n\nexport class Cart {\n  constructor(private prices: Prices) {}\n'
+    "  sum() {\n    return this.prices.add(1);\n  }\n}\n"
+)
+
+
+def test_in_typescript_a_method_is_known_by_the_declared_type_of_a_field(said: Any) -> None:
+    head = SERVICE.replace("net: number", "net: number, rate: number")
+
+    found = said(SERVICE, head, {"src/cart.ts": SERVICE_USER}, path="src/prices.ts")
+    assert "src/cart.ts:6 (`rate` is missing)" in found["signature-changed"].message
+    other = SERVICE_USER + "export function f(prices: Map<string, Prices>) {}\n"
+    assert said(SERVICE, head, {"src/cart.ts": other}, path="src/prices.ts") == {}
+
+
+def test_in_go_a_method_is_known_by_the_declared_type_of_a_parameter(said: Any) -> None:
+    base = "package rates\n\ntype Table struct{}\n\nfunc (t *Table) Add(net int) int { return net }\n"
+    head = base.replace("net int)", "net, rate int)")
+    user = 'package cart\n\nimport "x.org/rates"\n\nfunc Sum(t *rates.Table) int { return t.Add(1) }\n'
+
+    found = said(base, head, {"cart/cart.go": user}, path="rates/a.go")
+    assert "cart/cart.go:5 (`rate` is missing)" in found["signature-changed"].message
+    other = user + "\nfunc f() { t := make(); t.Add(1) }\n"
+    assert said(base, head, {"cart/cart.go": other}, path="rates/a.go") == {}
+
+
+@pytest.mark.parametrize(
+    "body", ["if (done) done();", "rate = rate || 1;", "done?.();", "typeof done;", "done = done ?? 1;"]
+)
+def test_in_javascript_a_parameter_that_the_code_asks_for_may_be_missing(said: Any, body: str) -> None:
+    base, users = "export function add(net) {}\n", {"src/cart.js": 'import { add } from "./prices";\nadd(1);\n'}
+    name = "rate" if "rate" in body else "done"
+
+    assert said(base, f"export function add(net, {name}) {{ {body} }}\n", users, path="src/prices.js") == {}
+    assert "argument-missing" in said(base, f"export function add(net, {name}) {{}}\n", users, path="src/prices.js")

@@ -61,3 +61,26 @@ def test_in_go_the_package_and_not_the_file_has_to_define_a_name(said: Any) -> N
     assert said(GO, head, {**users, "rates/b.go": GO}, path="rates/a.go") == {}
     assert said(GO, head, {"cart/cart.go": GO_USER.replace("shop/rates", "shop/other")}, path="rates/a.go") == {}
     assert said(GO, head, {"cart/cart.go": "package cart\n\n// rates.Tax is gone\n"}, path="rates/a.go") == {}
+
+
+JAVA = "package shop;\n\npublic class Rates {\n    public static final int TAX = 1;\n}\n"
+JAVA_USER = "package cart;\n\nimport shop.Rates;\n\nclass Cart {\n    int tax = Rates.TAX;\n}\n"
+
+
+def test_in_java_a_member_of_the_class_of_the_file_is_missed_where_the_class_is_imported(said: Any) -> None:
+    head, path = JAVA.replace("TAX", "DUTY"), "src/shop/Rates.java"
+
+    found = said(JAVA, head, {"src/cart/Cart.java": JAVA_USER}, path=path)["removed-symbol"]
+    assert "`Rates.TAX` is gone" in found.message
+    assert "src/cart/Cart.java:6" in found.message
+    for silent in (
+        JAVA_USER.replace("import shop.Rates", "import other.Rates"),
+        JAVA_USER.replace("    int tax", "    // int tax"),
+        JAVA_USER.replace("Rates.TAX", "own.Rates.TAX"),
+    ):
+        assert said(JAVA, head, {"src/cart/Cart.java": silent}, path=path) == {}
+    assert (
+        said(JAVA, head.replace("Rates {", "Rates extends Base {"), {"src/cart/Cart.java": JAVA_USER}, path=path) == {}
+    )
+    lombok = head.replace("shop;", "shop;\n\nimport lombok.Data;")
+    assert said(JAVA, lombok, {"src/cart/Cart.java": JAVA_USER}, path=path) == {}
