@@ -132,7 +132,7 @@ class _Search:
     def hits(self, rule: Rule) -> list[Hit]:
         """Where a rule matches."""
         found = self.nodes(rule.query)[:MAX_HITS]
-        return [self._hit(rule, node) for node in found if self._text.whole or not node.has_error]
+        return [self._hit(rule, node) for node in found if not node.has_error]
 
     def nodes(self, query: str) -> list[Node]:
         """The nodes captured as @hit that touch a row that counts."""

@@ -13,6 +13,7 @@ Each name may begin with `not-`.
     (#before? @n REGEX)     likewise, of what stands before the node
     (#after? @n REGEX)      likewise, of what stands behind it
     (#file? @n REGEX)       the text of the whole file has a match
+    (#repeated? @n)         it begins an element, such as a key or a case, and an earlier one begins with the same text
 
 In a regular expression `{name}` stands for the text of the node captured as @name. Of each text a bounded part is read
 and counted, so that no code makes a check take long.
@@ -66,6 +67,8 @@ class Conditions:
         self._syntax = syntax
         self._budget = budget
         self._error: Exception | None = None
+        self._beginnings: dict[tuple[int, int], dict[str, int]] = {}
+        """By the place of a literal or a switch: where the texts that its elements begin with stand first."""
 
     def __call__(
         self,
@@ -173,6 +176,22 @@ class Conditions:
         del node
         return self._found(words[0], captures, 0, len(self._source))
 
+    def _repeated(self, node: Node, _: Sequence[str], __: Captures) -> bool:
+        around = node.parent.parent if node.parent is not None else None
+        if around is None:
+            return False
+        place = around.start_byte, around.end_byte
+        if place not in self._beginnings:
+            self._beginnings[place] = self._first_places(around)
+        return self._beginnings[place].get(self._text_of(node), node.start_byte) < node.start_byte
+
+    def _first_places(self, around: Node) -> dict[str, int]:
+        places: dict[str, int] = {}
+        for element in around.named_children:
+            if element.named_child_count > 1 and (first := element.named_child(0)) is not None:
+                places.setdefault(self._text_of(first), first.start_byte)
+        return places
+
     def _function_around(self, node: Node) -> tuple[int, int]:
         """The function around a node, or the file where there is none, as far as it is read."""
         return next(self._functions_around(node))
@@ -249,6 +268,7 @@ _CHECKS: dict[str, Callable[[Conditions, Node, Sequence[str], Captures], bool]] 
     "before": Conditions._before,  # noqa: SLF001 - as above
     "after": Conditions._after,  # noqa: SLF001 - as above
     "file": Conditions._file,  # noqa: SLF001 - as above
+    "repeated": Conditions._repeated,  # noqa: SLF001 - as above
 }
 
 
