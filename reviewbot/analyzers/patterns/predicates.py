@@ -13,7 +13,8 @@ Each name may begin with `not-`.
     (#before? @n REGEX)     likewise, of what stands before the node
     (#after? @n REGEX)      likewise, of what stands behind it
     (#file? @n REGEX)       the text of the whole file has a match
-    (#repeated? @n)         it begins an element, such as a key or a case, and an earlier one begins with the same text
+    (#repeated? @n)         it begins an element, such as a key or a case, and an earlier one begins with the same text;
+                            or it is an operand of a chain of one operator, and an earlier operand is the same
 
 In a regular expression `{name}` stands for the text of the node captured as @name. Of each text a bounded part is read
 and counted, so that no code makes a check take long.
@@ -47,6 +48,9 @@ _MAX_ANCESTORS = 200
 _MAX_NODES = 2_000
 _BYTES_A_STEP = 64
 """A regular expression reads so many bytes in the time of one step of other work."""
+
+_BINARY = "binary_expression"
+"""The name of it in every grammar."""
 
 _MAX_MEMBER = 80
 """Bytes of the beginning of a call that show what is called."""
@@ -177,6 +181,8 @@ class Conditions:
         return self._found(words[0], captures, 0, len(self._source))
 
     def _repeated(self, node: Node, _: Sequence[str], __: Captures) -> bool:
+        if node.parent is not None and node.parent.type == _BINARY:
+            return any(self._text_of(each) == self._text_of(node) for each in self._operands_before(node.parent))
         around = node.parent.parent if node.parent is not None else None
         if around is None:
             return False
@@ -184,6 +190,21 @@ class Conditions:
         if place not in self._beginnings:
             self._beginnings[place] = self._first_places(around)
         return self._beginnings[place].get(self._text_of(node), node.start_byte) < node.start_byte
+
+    def _operands_before(self, binary: Node) -> Iterator[Node]:
+        """The operands on the left of a binary expression, as far as they are joined by its operator."""
+        operator, left = self._operator(binary), binary.child_by_field_name("left")
+        while left is not None and left.type == _BINARY and self._operator(left) == operator:
+            self._budget.spend()
+            if (right := left.child_by_field_name("right")) is not None:
+                yield right
+            left = left.child_by_field_name("left")
+        if left is not None:
+            yield left
+
+    def _operator(self, binary: Node) -> str:
+        operator = binary.child_by_field_name("operator")
+        return "" if operator is None else operator.type
 
     def _first_places(self, around: Node) -> dict[str, int]:
         places: dict[str, int] = {}
