@@ -5,13 +5,17 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, b64encode
 from binascii import Error
+from collections.abc import Collection, Iterable
 
 from pydantic import ValidationError
 
-from reviewbot.domain.contracts.ledger import Ledger
+from reviewbot.domain.contracts.ledger import Ledger, Record
 
 MAX_PACKED_CHARS = 24_000
 """What a comment of 65,536 characters has room for beside its report."""
+
+NAME_DIGITS, MAX_LEFT_OUT = 8, 500
+"""Of the fingerprint of a finding that had no room, and how many such findings are known again."""
 
 MAX_JSON_BYTES = 2_000_000
 """More than the largest ledger takes. What unpacks to more is refused."""
@@ -21,7 +25,7 @@ def pack(ledger: Ledger, most: int = MAX_PACKED_CHARS) -> str:
     """The ledger, with as much of it as there is room for.
 
     First the rows that were read are left out, then what was said of the findings, then closed records from the oldest
-    on (critical ones last), then open ones, and counted.
+    on (critical ones last), then open ones, and counted: see `leave_out`.
     """
     text = _packed(ledger)
     if len(text) <= most:
@@ -33,13 +37,48 @@ def pack(ledger: Ledger, most: int = MAX_PACKED_CHARS) -> str:
     while len(text := _packed(ledger)) > most and ledger.records:
         records = sorted(ledger.records, key=lambda each: (each.is_open, each.severity == "critical"))
         dropped = records[: max(1, len(records) // 8)]
-        ledger = ledger.model_copy(
-            update={
-                "records": tuple(each for each in ledger.records if each not in dropped),
-                "forgotten": ledger.forgotten + len(dropped),
-            }
-        )
+        ledger = leave_out(ledger, dropped)
     return text
+
+
+def keep_within(ledger: Ledger, most: int) -> Ledger:
+    """The ledger with so many records: the oldest closed ones go first, then the last open ones, critical ones last."""
+    closed = [each for each in ledger.records if not each.is_open]
+    others = [each for each in reversed(ledger.records) if each.is_open]
+    others.sort(key=lambda each: each.severity == "critical")
+    return leave_out(ledger, [*closed, *others][: max(0, len(ledger.records) - most)])
+
+
+def leave_out(ledger: Ledger, records: Collection[Record]) -> Ledger:
+    """The ledger without these records, which are counted. Of open ones the start of the fingerprint stays."""
+    lost = {each.name for each in records}
+    names = decode_names(ledger.left_out) | {each.name[:NAME_DIGITS] for each in records if each.is_open}
+    return ledger.model_copy(
+        update={
+            "records": tuple(each for each in ledger.records if each.name not in lost),
+            "forgotten": ledger.forgotten + len(lost),
+            "left_out": encode_names(names),
+        }
+    )
+
+
+def encode_names(starts: Iterable[str]) -> str:
+    """The first `NAME_DIGITS` of fingerprints as one text, of at most `MAX_LEFT_OUT`."""
+    return b64encode(bytes.fromhex("".join(sorted(starts)[:MAX_LEFT_OUT]))).decode("ascii")
+
+
+def decode_names(text: str) -> frozenset[str]:
+    """The starts of fingerprints in a text of `encode_names`; none for any other text."""
+    try:
+        digits = b64decode(text.encode("ascii"), validate=True).hex()
+    except ValueError:
+        return frozenset()
+    return frozenset(digits[at : at + NAME_DIGITS] for at in range(0, len(digits), NAME_DIGITS))
+
+
+def pack_record(record: Record, most: int) -> str:
+    """One record without what was said of it, as a ledger of its own; a ledger without records where it is too long."""
+    return pack(Ledger(records=(record.model_copy(update={"message": ""}),)), most)
 
 
 def unpack(text: str) -> Ledger | None:

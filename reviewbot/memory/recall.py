@@ -19,6 +19,7 @@ from reviewbot.memory.decisions import Decision, covering, dismissal, event_of_u
 from reviewbot.memory.fingerprints import Identity, all_of
 from reviewbot.memory.incremental import entry_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
+from reviewbot.memory.packing import NAME_DIGITS, decode_names, encode_names, keep_within
 from reviewbot.memory.relocation import relocate
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
 from reviewbot.memory.standing_code import Listing, Standing, Text, gone_check, standing_codes
@@ -76,12 +77,14 @@ class Recalled(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """What is known of the head: its review, its changed rows, the files that were read in full, and names of files."""
+    """What is known of the head: its review, its changed rows, the files that were read in full, and names."""
 
     review: Review
     marks: Marks
     read: Collection[str]
     around: Surroundings
+    left_out: Collection[str]
+    """Starts of the fingerprints of open findings for whose records the ledger had no room."""
 
 
 def recall(
@@ -104,8 +107,9 @@ def recall(
     around = _surroundings(memory, others, text, listing)
     matched |= match_others([each for each in sightings if each.finding not in matched], others, around)
     marks = marks_of(memory.change)
+    left_out = decode_names(memory.ledger.left_out)
     held = _held(review, sightings, matched, memory, marks)
-    head = _Head(withhold(review, held), marks, _read_paths(review), around)
+    head = _Head(withhold(review, held), marks, _read_paths(review), around, left_out)
     advanced = _advanced(head, sightings, matched, held, memory)
     before, rows = seen_before(memory), in_files(marks, head.read)
     fits = len(before | rows) <= MAX_MARKS
@@ -116,14 +120,16 @@ def recall(
     carried = tuple(carried_findings(advanced, seen_names, around.standing, memory.change, text))
     standing = {each.name for each in carried}
     event = Event("found", "its code stands as it was read", US, memory.head, memory.at)
-    kept = _within([advance(each, event) if each.name in standing else each for each in advanced], MAX_RECORDS)
+    again = left_out & {each.identity.name[:NAME_DIGITS] for each in sightings}
     ledger = Ledger(
-        records=kept,
+        records=tuple(advance(each, event) if each.name in standing else each for each in advanced),
         heads=(*(each for each in memory.ledger.heads if each.head != memory.head), entry)[-MAX_HEADS:],
         seen=encode(before) if fits else "",
         seen_last=encode(rows - before) if fits else "",
-        forgotten=memory.ledger.forgotten + _lost(memory.ledger.records, kept),
+        forgotten=max(0, memory.ledger.forgotten - len(again)),
+        left_out=encode_names(left_out - again),
     )
+    ledger = keep_within(ledger, MAX_RECORDS)
     return Recalled(held, ledger, carried)
 
 
@@ -146,7 +152,7 @@ def _held(
 ) -> dict[Finding, Withheld]:
     """What is not said again: dismissed and refuted findings, and late ones on code that was read before."""
     decided = covering(memory.decisions)
-    seen = seen_before(memory)
+    seen, left_out = seen_before(memory), decode_names(memory.ledger.left_out)
     shown = set(reported_findings(review))
     held: dict[Finding, Withheld] = {}
     for finding, identity in sightings:
@@ -162,7 +168,9 @@ def _held(
             held[finding] = Withheld(
                 finding=finding, reason="dismissed" if record.state == "dismissed" else "refuted", message=why
             )
-        elif record is None and not _may_be_late(finding) and stands_on_seen_rows(finding, marks, seen):
+        elif record is not None or identity.name[:NAME_DIGITS] in left_out:
+            continue
+        elif not _may_be_late(finding) and stands_on_seen_rows(finding, marks, seen):
             message = "first found in a later round, on code that did not change since it was reviewed"
             held[finding] = Withheld(finding=finding, reason="late", message=message)
     return held
@@ -254,6 +262,8 @@ def _advanced(
         entry = withheld.get(finding)
         if entry is None or entry.reason in ("over_cap", "dismissed"):
             record = _new_record(finding, identity, memory)
+            if identity.name[:NAME_DIGITS] in head.left_out:
+                record = record.model_copy(update={"state": "open", "reason": "reported at an earlier head"})
             event = _of_seen(record, entry, decided(finding, record.names), memory)
             records.append(record if event is None else advance(record, event))
     return records
@@ -378,17 +388,3 @@ def _entry(review: Review, records: Sequence[Record], memory: Recall) -> HeadEnt
         open=sum(each.is_open for each in records) - sum(each.state == "new" for each in here),
         closed=sum(not each.is_open for each in here),
     )
-
-
-def _within(records: Sequence[Record], most: int) -> tuple[Record, ...]:
-    """At most so many: the oldest closed ones go first, then the last of the open ones, and critical ones last."""
-    closed = [each for each in records if not each.is_open]
-    others = sorted((each for each in reversed(records) if each.is_open), key=lambda each: each.severity == "critical")
-    lost = {each.name for each in [*closed, *others][: max(0, len(records) - most)]}
-    return tuple(each for each in records if each.name not in lost)
-
-
-def _lost(before: Iterable[Record], kept: Iterable[Record]) -> int:
-    """How many records of the last head are there no more."""
-    names = {name for record in kept for name in record.names}
-    return sum(names.isdisjoint(record.names) for record in before)

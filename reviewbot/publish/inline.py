@@ -9,7 +9,8 @@ from typing import NamedTuple
 from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import InlineComment, PostedComment, Thread
 from reviewbot.memory.matching import is_similar
-from reviewbot.publish.marker import fingerprints_in
+from reviewbot.memory.packing import pack_record
+from reviewbot.publish.marker import MAX_RECORD_CHARS, fingerprints_in
 from reviewbot.publish.options import PublishOptions, PublishRequest
 from reviewbot.publish.places import LineSpan, Shown, api_path
 from reviewbot.report.markdown.finding import comment_blocks
@@ -109,9 +110,10 @@ def comment_body(request: PublishRequest, options: PublishOptions, finding: Find
     proposal = None
     if span == (finding.line, finding.end_line):
         proposal = suggestion_block(options.suggest(finding))
-    marker = options.signer.finding(
-        request.pull.repository_id, request.pull.number, request.delivered.fingerprints[finding]
-    )
+    name, ledger = request.delivered.fingerprints[finding], request.delivered.ledger
+    record = None if ledger is None else ledger.find(name)
+    kept = "" if record is None else pack_record(record, MAX_RECORD_CHARS)
+    marker = options.signer.finding(request.pull.repository_id, request.pull.number, name, kept)
     return "\n\n".join([*comment_blocks(finding, request.links, proposal), marker])
 
 

@@ -30,6 +30,9 @@ MAX_MARKER_CHARS = 12_000
 MAX_LEDGER_CHARS = MAX_PACKED_CHARS + 300
 """The longest marker of a ledger."""
 
+MAX_RECORD_CHARS = 2_000
+"""Of the record of one finding in the marker of its comment, packed."""
+
 ANY_MARKER = "<!-- reviewbot:"
 _OPENS_REVIEW, _OPENS_FINDING = f"{ANY_MARKER}review ", f"{ANY_MARKER}finding "
 _OPENS_LEDGER, _OPENS_ANSWER = f"{ANY_MARKER}ledger ", f"{ANY_MARKER}answer "
@@ -46,7 +49,10 @@ _REVIEW = re.compile(
     rf" findings=(?:{_NAME}(?:,{_NAME}){{0,299}})?)"
     r" signature=([0-9a-f]{64})"
 )
-_FINDING = re.compile(rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})) signature=([0-9a-f]{{64}})")
+_FINDING = re.compile(
+    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})"
+    rf"(?: data=([A-Za-z0-9+/=]{{1,{MAX_RECORD_CHARS}}}))?) signature=([0-9a-f]{{64}})"
+)
 _NAMED = re.compile(rf"{_OPENS_FINDING}[^<>]{{1,80}} finding=({_NAME}) ")
 _LEDGER = re.compile(
     rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
@@ -170,9 +176,13 @@ class Signer:
         """The HTML comment of an answer to a command, by the name of the comment that gave it."""
         return self._signed(f"{ANY_MARKER}command ", f"v=1 repository={repository_id} pull={pull} comment={comment}")
 
-    def finding(self, repository_id: int, pull: int, fingerprint: str) -> str:
-        """The HTML comment of a comment at a line. It holds on every head of its pull request."""
-        return self._signed(_OPENS_FINDING, f"v=1 repository={repository_id} pull={pull} finding={fingerprint}")
+    def finding(self, repository_id: int, pull: int, fingerprint: str, packed: str = "") -> str:
+        """The HTML comment of a comment at a line. It holds on every head of its pull request.
+
+        `packed`: a ledger with the record of this finding alone, for a run that is killed before it writes the summary.
+        """
+        kept = f" data={packed}" if packed else ""
+        return self._signed(_OPENS_FINDING, f"v=1 repository={repository_id} pull={pull} finding={fingerprint}{kept}")
 
     def read_review(self, body: str, repository_id: int, pull: int) -> ReviewMarker | None:
         """Read the marker at the end of a review; None where there is none with our signature for this pull request."""
@@ -199,9 +209,12 @@ class Signer:
     def read_finding(self, body: str, repository_id: int, pull: int) -> str | None:
         """The fingerprint at the end of a comment at a line; None as above."""
         match = self._read(_OPENS_FINDING, _FINDING, body)
-        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
-            return None
-        return match[4]
+        return match[4] if match is not None and (int(match[2]), int(match[3])) == (repository_id, pull) else None
+
+    def read_record(self, body: str) -> str:
+        """The packed record of a comment of which `read_finding` has read the fingerprint; empty where it has none."""
+        match = self._read(_OPENS_FINDING, _FINDING, body)
+        return (match[5] or "") if match is not None else ""
 
     def _read(self, opens: str, form: re.Pattern[str], body: str, most: int = MAX_MARKER_CHARS) -> re.Match[str] | None:
         end = body[-most:].rstrip()

@@ -105,10 +105,10 @@ class _Run:
             return PullPosted(outcome="already_posted", review_id=known)
         if (summary := found.summary) is not None:
             return await self._update(found, summary)
-        draft = await self._draft()
+        draft, notes = await self._draft()
         sent = await sender.send(draft, {each.review_id for each in found.blank})
         await self._done(sent.review.review_id)
-        return await self._settled(sent)
+        return await self._settled(replace(sent, notes=(*notes, *sent.notes)))
 
     async def _known(self, found: ExistingReviews) -> int | None:
         """What the intents say that was posted, where the host does not show its marker, or not yet."""
@@ -116,16 +116,29 @@ class _Run:
         shown = any(each.review.review_id == known for each in found.own)  # with another head in it, or replaced
         return None if shown else known
 
-    async def _draft(self) -> ReviewDraft:
+    async def _draft(self) -> tuple[ReviewDraft, list[str]]:
+        """The whole review, with notes. There may be threads that it deals with: the summary above them may be lost."""
+        ledger = self.request.delivered.ledger
+        is_late = ledger is not None and any(each.state != "new" for each in ledger.records)
         wanted = self.options.inline and self.request.delivered.review.findings
-        threads = await self._threads() if wanted else _Threads((), ())
+        threads = await self._threads() if wanted or is_late else _Threads((), ())
         placed = await self._comments(threads) if wanted else ()
-        return ReviewDraft(
-            commit_sha=self.request.pull.head_sha,
-            body=self._body(self.request, threads.own, placed),
+        request, notes = await self._answered(threads.own)
+        draft = ReviewDraft(
+            commit_sha=request.pull.head_sha,
+            body=self._body(request, threads.own, placed),
             event="REQUEST_CHANGES" if self._asks else "COMMENT",
             comments=tuple(each.comment for each in placed),
         )
+        return draft, notes
+
+    async def _answered(self, threads: Sequence[OwnThread]) -> tuple[PublishRequest, list[str]]:
+        """Answer the threads of what is dealt with; the request with the ledger after that, and notes."""
+        request = self.request
+        if (ledger := request.delivered.ledger) is None or not threads:
+            return request, []
+        answered = await Answering(request.pull, self.options.signer, self.context.host).answer_all(threads, ledger)
+        return replace(request, delivered=request.delivered._replace(ledger=answered.ledger)), answered.notes
 
     def _body(self, request: PublishRequest, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
         """The report, with a line for each finding that has a comment at its lines: one of these, or a thread."""
@@ -154,18 +167,15 @@ class _Run:
 
     async def _update(self, found: ExistingReviews, summary: PostedReview) -> PullPosted:
         """Add what is new, answer what is dealt with, and put the report of this head in the place of the last one."""
-        request, sender = self.request, Sender(self.request, self.options, self.context, as_part=True)
+        sender = Sender(self.request, self.options, self.context, as_part=True)
         threads = await self._threads()
         placed = await self._comments(threads)
         sent = await self._add(found, summary, sender, tuple(each.comment for each in placed))
         notes = [*(sent.notes if sent else ())]
         await sender.check_head()
-        if (ledger := request.delivered.ledger) is not None:
-            answering = Answering(request.pull, self.options.signer, self.context.host)
-            answered = await answering.answer_all(threads.own, ledger)
-            notes += answered.notes
-            await sender.check_head()
-            request = replace(request, delivered=request.delivered._replace(ledger=answered.ledger))
+        request, more = await self._answered(threads.own)
+        notes += more
+        await sender.check_head()
         for review in () if self._asks else found.blocking:
             notes += await self._release(review)
         body = self._body(request, threads.own, placed if sent and sent.inline else ())

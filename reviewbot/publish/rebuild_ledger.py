@@ -33,6 +33,8 @@ class OwnThread(NamedTuple):
     """Whether another account has written into it."""
     discussed: tuple[DiscussionMarker, ...] = ()
     """What our answers to people's replies say."""
+    kept: Record | None = None
+    """The record that its first comment holds, as it was when that was posted."""
 
 
 class RebuiltLedger(NamedTuple):
@@ -108,7 +110,13 @@ def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Itera
             last = next((each for each in reversed(answers) if each is not None), None)
             talks = (signer.read_discussion(each.body, *place) for each in replies if each.author_id == account)
             discussed = tuple(each for each in talks if each is not None and each.finding == name)
-            yield OwnThread(thread, name, last, any(each.author_id != account for each in replies), discussed)
+            others = any(each.author_id != account for each in replies)
+            yield OwnThread(thread, name, last, others, discussed, _read_record(signer.read_record(first.body), name))
+
+
+def _read_record(packed: str, name: str) -> Record | None:
+    found = unpack(packed) if packed else None
+    return None if found is None else found.find(name)
 
 
 def _discussed(record: Record, threads: Mapping[str, OwnThread]) -> Record:
@@ -130,21 +138,23 @@ def _record(own: OwnThread, cut_short: str, here: str) -> Record:
 
     `cut_short`: the head whose run has posted it and was killed; empty where that is not known. `here`: the head now.
     """
-    state: FindingState = "new" if cut_short and cut_short == here else "open"
-    if own.answer is not None and own.answer.state in get_args(FindingState):
-        state = cast("FindingState", own.answer.state)
-    head = own.answer.head if own.answer is not None else cut_short
-    return Record(
+    known = own.kept or Record(
         names=(own.name,),
         path=own.thread.path,
         line=max(1, own.thread.line or 1),
-        state=state,
+        state="open",
         reason="known from its thread alone",
         who=US,
         at="",
-        head=head,
+        head=cut_short,
         since=cut_short,
     )
+    if own.answer is not None and own.answer.state in get_args(FindingState):
+        state = cast("FindingState", own.answer.state)
+        return known.model_copy(
+            update={"state": state, "reason": "known from its thread alone", "head": own.answer.head}
+        )
+    return known.model_copy(update={"state": "new" if known.since and known.since == here else "open"})
 
 
 def _edited(account: int, reviews: Iterable[PostedReview], edited: Collection[int]) -> Iterator[str]:

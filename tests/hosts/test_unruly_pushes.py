@@ -9,7 +9,7 @@ from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from tests.github_api.state import Account, Token
-from tests.host_cases import GithubCase, HostCase
+from tests.host_cases import GithubCase, HostCase, LocalCase
 from tests.hosts.test_ten_pushes import CART, PAY, SIGNER, Pushing
 
 pytestmark = pytest.mark.slow
@@ -120,3 +120,36 @@ def test_reviewbot_under_two_accounts_says_a_finding_once_and_leaves_the_others_
     assert {each.comments[0].author for each in threads(pushing)} == {"reviewbot[bot]"}
     reports = [each for each in theirs if SIGNER.read_ledger(each.body, case.pull().repository_id, 1)]
     assert len({each.author_id for each in reports}) == len(reports) == 2
+
+
+def test_without_its_summary_a_pull_request_is_remembered_by_its_comments(pushing: Pushing) -> None:
+    case = pushing.case
+    pushing.push({"shop/a.py": PAY})
+    if isinstance(case, GithubCase):
+        case.api.state.repositories[case.repository].pulls[1].reviews[0].body = ""
+    elif isinstance(case, LocalCase):
+        case.write("1.activity.json", {**case.read("1.activity.json"), "reviews": []})
+    posted = pushing.push({"shop/a.py": None, "shop/b.py": FIXED})
+
+    assert (posted.inline, pushing.states()) == (0, {"wrong-value": "fixed", "missing-check": "open", "race": "open"})
+    assert [(words(each), each.resolved) for each in threads(pushing)] == [
+        (["Fixed as of"], True),
+        ([], False),
+        ([], False),
+    ]
+    assert all(record.title and record.code and record.at for record in pushing.ledger.records)
+
+
+def test_what_a_run_said_that_was_killed_before_its_summary_is_resolved_by_the_push_that_fixes_it(
+    pushing: Pushing,
+) -> None:
+    pushing.push({"shop/a.py": PAY})
+    reviews = pushing.case.host.reviews(pushing.case.pull())
+    [summary] = reviews.reviews()
+    assert pushing.push({"shop/run.py": RUN}).inline == 1
+    reviews.edit_review(summary.review_id, summary.body)  # as it was before that push
+    pushing.push({"shop/run.py": "import os\n"})
+
+    assert pushing.states()["injection"] == "fixed"
+    assert [each.resolved for each in threads(pushing)].count(True) == 1
+    assert len(threads(pushing)) == 4

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger, Record
-from reviewbot.memory.packing import MAX_JSON_BYTES, MAX_PACKED_CHARS, pack, unpack
+from reviewbot.memory.packing import MAX_JSON_BYTES, MAX_PACKED_CHARS, decode_names, encode_names, pack, unpack
 from tests.memory.pushes import sha
 
 HEX = "0123456789abcdef"
@@ -57,7 +57,16 @@ def test_even_open_records_are_forgotten_before_a_comment_is_too_long() -> None:
     one = Record(names=("0" * 32,), path="a" * 9_000, state="open", reason="w", who="us", at="", head="", since="")
     found = unpack(pack(Ledger(records=(one,)), 40))
 
-    assert found == Ledger(forgotten=1)
+    assert found == Ledger(forgotten=1, left_out=encode_names({"0" * 8}))
+
+
+@given(names=st.frozensets(st.text(HEX, min_size=8, max_size=8), max_size=20))
+def test_the_starts_of_fingerprints_are_read_as_they_were_written(names: frozenset[str]) -> None:
+    assert decode_names(encode_names(names)) == names
+
+
+def test_a_text_that_holds_no_starts_of_fingerprints_has_none() -> None:
+    assert [decode_names(text) for text in ("", "no base64!", "\N{SNOWMAN}")] == [frozenset()] * 3
 
 
 @pytest.mark.parametrize(

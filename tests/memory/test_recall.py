@@ -7,6 +7,7 @@ import pytest
 from reviewbot.domain.contracts import Gap, Proof, Suppression
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.memory.decisions import Decision
+from reviewbot.memory.packing import pack, unpack
 from reviewbot.memory.recall import MAX_RECORDS
 from tests.memory.pushes import Pushes, Said, sha
 
@@ -473,7 +474,27 @@ def test_of_too_many_findings_the_gravest_are_remembered_and_the_others_are_no_n
 
     assert [record.line for record in first] == list(range(2, MAX_RECORDS + 2))
     assert [record.names for record in pushes.ledger.records] == [record.names for record in first]
-    assert pushes.ledger.forgotten == 0
+    assert pushes.ledger.forgotten == 9
+
+
+def test_open_findings_for_which_a_ledger_had_no_room_are_no_news_on_the_next_head() -> None:
+    rows = [f"    x{number} = order.sum - {number}" for number in range(300)]
+    head = {"app/pay.py": "\n".join(["def pay(order):", *rows, ""])}
+    said = [Said("app/pay.py", f"x{number} =") for number in range(300)]
+    pushes = Pushes(dict(BASE))
+    left = []
+    for number in range(3):
+        pushes.push({**head, "b.py": f"b = {number}\n"}, *said)
+        packed = unpack(pack(pushes.ledger))
+        assert packed is not None
+        pushes.ledger = packed
+        left.append((len(packed.records) + packed.forgotten, packed.heads[-1].new))
+    assert left == [(300, 300), (300, 0), (300, 0)]
+    assert pushes.ledger.forgotten > 0
+
+    pushes.push({**head, "b.py": "b = 9\n"})  # nobody says anything of them
+    pushes.push({**head, "b.py": "b = 10\n"}, *said, Said("b.py", "b = 10"))
+    assert [each.path for each in pushes.ledger.records if each.state == "new"] == ["b.py"]
 
 
 def test_a_finding_that_is_decided_against_is_dismissed_also_where_a_model_left_it_out() -> None:

@@ -119,7 +119,9 @@ class Ledger(Contract):
     seen_last: str = ""
     """Further ones that the last head's review has read."""
     forgotten: Count = 0
-    """Closed records that were left out for want of room."""
+    """Records that were left out for want of room."""
+    left_out: str = ""
+    """The open ones of them, as `reviewbot.memory.packing.encode_names` writes their fingerprints."""
 
     def last_before(self, head: str) -> HeadEntry | None:
         """The newest entry of another head than this one."""
