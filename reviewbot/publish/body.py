@@ -40,7 +40,9 @@ def body_of(request: PublishRequest, signer: Signer, inline: Collection[Finding]
     """
     ending = _ending(request, signer)
     room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)
-    text = render_markdown(request.delivered.review, links=request.links, inline=inline, max_chars=room)
+    delivered = request.delivered
+    names = delivered.fingerprints if delivered.ledger is not None else {}
+    text = render_markdown(delivered.review, links=request.links, inline=inline, names=names, max_chars=room)
     return f"{text}\n{ending}"
 
 

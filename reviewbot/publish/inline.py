@@ -114,7 +114,7 @@ def comment_body(request: PublishRequest, options: PublishOptions, finding: Find
     record = None if ledger is None else ledger.find(name)
     kept = "" if record is None else pack_record(record, MAX_RECORD_CHARS)
     marker = options.signer.finding(request.pull.repository_id, request.pull.number, name, kept)
-    return "\n\n".join([*comment_blocks(finding, request.links, proposal), marker])
+    return "\n\n".join([*comment_blocks(finding, request.links, proposal, name), marker])
 
 
 def suggestion_block(lines: str | None) -> str | None:

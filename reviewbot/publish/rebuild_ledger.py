@@ -7,6 +7,7 @@ the summary, or of an earlier version, is a record of its own, in the state that
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, cast, get_args
 
@@ -19,6 +20,8 @@ from reviewbot.publish.marker import ANY_MARKER, AnswerMarker, DiscussionMarker,
 from reviewbot.report.text import short_line
 
 _NAME_CHARS = 80
+_COMMAND = re.compile(r"\s*[/@]reviewbot[ \t][^\r\n]*\s*", re.IGNORECASE)
+"""A comment of nothing but a command: no word to other people."""
 
 
 class OwnThread(NamedTuple):
@@ -30,7 +33,7 @@ class OwnThread(NamedTuple):
     answer: AnswerMarker | None
     """What our last reply says."""
     has_others: bool
-    """Whether another account has written into it."""
+    """Whether another account has written into it what is more than a command."""
     discussed: tuple[DiscussionMarker, ...] = ()
     """What our answers to people's replies say."""
     kept: Record | None = None
@@ -110,7 +113,7 @@ def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Itera
             last = next((each for each in reversed(answers) if each is not None), None)
             talks = (signer.read_discussion(each.body, *place) for each in replies if each.author_id == account)
             discussed = tuple(each for each in talks if each is not None and each.finding == name)
-            others = any(each.author_id != account for each in replies)
+            others = any(each.author_id != account and not _COMMAND.fullmatch(each.body) for each in replies)
             yield OwnThread(thread, name, last, others, discussed, _read_record(signer.read_record(first.body), name))
 
 

@@ -7,17 +7,19 @@ repeats nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewbot.domain.contracts.ledger import FindingState, Ledger, Record
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.base import PullRequest, ReviewHost
+from reviewbot.memory.decisions import FILE_NAME, Decision, format_entry
 from reviewbot.memory.recall import RETURNED
 from reviewbot.publish.marker import AnswerMarker, Signer
 from reviewbot.publish.rebuild_ledger import OwnThread
-from reviewbot.report.text import md, md_code, short_line
+from reviewbot.report.markdown.finding import fold_section
+from reviewbot.report.text import md, md_block, md_code, short_line
 from reviewbot.wording import with_count
 
 _WORDS: dict[FindingState, str] = {
@@ -90,7 +92,7 @@ class Answering:
     async def _reply(self, own: OwnThread, record: Record) -> None:
         mark = AnswerMarker(own.name, record.state, record.head)
         marker = self.signer.answer(self.pull.repository_id, self.pull.number, mark)
-        body = f"{answer_text(record)}\n\n{marker}"
+        body = "\n\n".join([answer_text(record), *proposed_decision(record), marker])
         await asyncio.to_thread(self.host.reply, own.thread.thread_id, body)
 
 
@@ -102,3 +104,11 @@ def answer_text(record: Record) -> str:
     who = f" ({md(short_line(record.who, _REASON_CHARS))})" if record.state == "dismissed" else ""
     word = "Fixed as of" if fixed_in_head else _WORDS[record.state]
     return f"**{word}** {where}: {md(short_line(record.reason, _REASON_CHARS))}{who}"
+
+
+def proposed_decision(record: Record) -> Iterator[str]:
+    """What makes a dismissal by a comment one of the repository, in a fold; nothing for any other state."""
+    if (record.state, record.origin) == ("dismissed", "comment"):
+        about = short_line(f"{record.title} ({record.path})", _REASON_CHARS)
+        entry = format_entry(Decision(record.who, record.reason, finding=record.name, about=about))
+        yield from fold_section(f"To keep it for other branches: an entry of {FILE_NAME}", [md_block(entry, "toml")])

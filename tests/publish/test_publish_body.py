@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from reviewbot.domain.contracts import Withheld
+from reviewbot.domain.contracts import HumanItem, Withheld
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger, Record
 from reviewbot.hosts.base import PostedReview
 from reviewbot.publish.body import MIN_CHARS, body_of, marker_of, outdated_body, twin_body
@@ -24,6 +24,19 @@ def test_the_body_is_the_whole_report_with_a_marker_behind_it(a_finding: MakeFin
     marker = SIGNER.read_review(body, 4242, 7)
     assert marker is not None
     assert (marker.head_sha, marker.policy, marker.newer, marker.summary) == (HEAD, POLICY, 0, 0)
+
+
+def test_each_finding_of_a_body_that_has_no_comment_is_called_by_the_id_that_commands_take(
+    a_finding: MakeFinding,
+) -> None:
+    first, second = a_finding(line=2), a_finding(line=3, category="other")
+    person = HumanItem(path="src/app.py", reason="critical", finding=a_finding(line=4, category="third"))
+    order = an_order(a_review(first, second, human=(person,)))
+    order = replace(order, delivered=order.delivered._replace(ledger=Ledger()))
+    body = body_of(order, SIGNER, {first})
+
+    shown = [f"ID `{name[:10]}`" in body for name in order.delivered.fingerprints.values()]
+    assert shown == [False, True, True]  # the first one's comment has it
 
 
 def test_a_body_of_very_many_findings_fits_and_keeps_its_marker(a_finding: MakeFinding) -> None:

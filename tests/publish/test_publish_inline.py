@@ -102,8 +102,7 @@ def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: MakeFindi
         line=2, trigger="On a name with a quote.", symptom="A shell starts.", suggestion="Use a list.", rule="S605"
     )
     order = an_order(a_review(finding))
-
-    body = only(order).body
+    name, body = order.delivered.fingerprints[finding], only(order).body
 
     assert body == (
         "**Warning: user input reaches a shell command**\n\n"
@@ -113,10 +112,10 @@ def test_a_comment_repeats_the_finding_and_carries_its_name(a_finding: MakeFindi
         "<details><summary>Prompt for an agent</summary>\n\n"
         f"```text\n{prompt_of(finding)}\n```\n\n"
         "</details>\n\n"
-        "<sub>[S605](https://docs.astral.sh/ruff/rules/S605), 90% sure</sub>\n\n"
-        + SIGNER.finding(4242, 7, order.delivered.fingerprints[finding])
+        f"<sub>[S605](https://docs.astral.sh/ruff/rules/S605), 90% sure, ID `{name[:10]}`</sub>\n\n"
+        + SIGNER.finding(4242, 7, name)
     )
-    assert SIGNER.read_finding(body, 4242, 7) == order.delivered.fingerprints[finding]
+    assert SIGNER.read_finding(body, 4242, 7) == name
 
 
 def test_what_others_wrote_acts_nowhere_in_a_comment(a_finding: MakeFinding) -> None:
@@ -136,7 +135,7 @@ def test_a_long_text_is_cut_and_models_are_named(a_finding: MakeFinding) -> None
 
     assert f"**Warning: {'m' * 156} ...**\n\n" in body
     assert f"*Why:* {'m' * 996} ...\n\n" in body
-    assert "90% sure, by `reader-x`</sub>\n\n" in body
+    assert "90% sure, by `reader-x`, ID `" in body
 
 
 def test_a_fix_in_words_is_told_once_and_a_blank_one_never(a_finding: MakeFinding) -> None:

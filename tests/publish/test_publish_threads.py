@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,11 +12,12 @@ import pytest
 from reviewbot.domain.contracts.ledger import Ledger, Record
 from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.base import PostedComment, PostedReview, Thread
+from reviewbot.memory.decisions import read_decisions
 from reviewbot.memory.packing import pack
 from reviewbot.memory.recall import RETURNED
 from reviewbot.publish.marker import AnswerMarker, ReviewMarker
 from reviewbot.publish.rebuild_ledger import RebuiltLedger, rebuild, remember
-from reviewbot.publish.threads import Answering, answer_text
+from reviewbot.publish.threads import Answering, answer_text, proposed_decision
 from tests.publishing import HEAD, OWN, POLICY, SIGNER, STRANGER, RecordingHost, a_pull
 
 NAME, OTHER = "1" * 32, "2" * 32
@@ -232,6 +235,33 @@ def test_an_answer_names_who_dismissed_it_and_escapes_their_words() -> None:
     assert "<b>" not in text
     assert "\n" not in text
     assert "jo" in text
+
+
+def test_a_dismissal_by_a_comment_is_proposed_as_an_entry_of_the_file_of_decisions(host: RecordingHost) -> None:
+    host.at_lines = [thread()]
+    words = {"who": "jo", "reason": '```\n<!-- reviewbot: --> "fine" (a comment)', "origin": "comment"}
+    say(host, record("dismissed", title="`x` is <b>wrong</b>", **words))
+    said = host.at_lines[0].comments[1].body
+    fence = re.search(r"^(`{3,})toml\n(.*?)\n\1$", said, re.DOTALL | re.MULTILINE)
+
+    assert fence is not None
+    (decision,), notes = read_decisions(fence[2], dt.date(2026, 1, 1))
+    assert (decision.finding, decision.author, notes) == (NAME, "jo", ())
+    assert SIGNER.read_answer(said, 4242, 7) == AnswerMarker(NAME, "dismissed", HEAD)
+    assert list(proposed_decision(record("dismissed", origin="decisions"))) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "is_talk"),
+    [
+        ("/reviewbot dismiss 1 no", False),
+        ("@reviewbot help\n", False),
+        ("/reviewbot help\nWhy?", True),
+        ("> /reviewbot help", True),
+    ],
+)
+def test_a_command_in_a_thread_is_no_word_to_other_people(body: str, is_talk: bool) -> None:  # noqa: FBT001 - a case
+    assert rebuilt(thread(comment(body, STRANGER))).threads[0].has_others is is_talk
 
 
 def test_an_answer_names_the_commit_that_fixed_it_and_else_the_head_as_such() -> None:

@@ -125,7 +125,7 @@ class DecisionFollower:
         said = f"**Confirmed by {md(item.last.actor)}:** {md(short_line(item.last.reason, _REASON_CHARS))}"
         if pull.head_sha == item.head and path is not None:
             links = links_of(pull.url, pull.head_sha, pull.base_sha)
-            body = self._body(item, [*comment_blocks(finding, links, None), said])
+            body = self._body(item, [*comment_blocks(finding, links, None, item.fingerprint), said])
             comment = InlineComment(path, finding.end_line, body)
             words = (
                 f"## reviewbot: a finding of {md_code(item.head[:_SHORT_SHA])} that {md(item.last.actor)} confirmed\n"
@@ -140,7 +140,7 @@ class DecisionFollower:
         if pull.head_sha != item.head:
             now = md_code(pull.head_sha[:_SHORT_SHA])
             where = f"{where} The head is {now} by now; the review of it says whether the code still stands."
-        posted = host.say(self._body(item, [where, *comment_blocks(finding, links, None), said]))
+        posted = host.say(self._body(item, [where, *comment_blocks(finding, links, None, item.fingerprint), said]))
         return f"{pull.url}#issuecomment-{posted.comment_id}"
 
     def _body(self, item: QueueItem, blocks: Sequence[str]) -> str:

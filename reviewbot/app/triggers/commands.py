@@ -24,6 +24,9 @@ MAX_ARGUMENT = 300
 _LOOK = 2_000
 """Characters of a comment that are looked at for a command."""
 
+_INDENT = 3
+"""Blanks at the start of a line of prose, at most, as CommonMark has it."""
+
 _COMMAND = re.compile(
     r"(?P<to>@[A-Za-z0-9-]{1,40}(?:\[bot\])?|/reviewbot)[ \t]+"
     r"(?P<verb>full[ \t]{1,20}review|[A-Za-z]{1,20})(?![\w-])(?P<rest>.*)",
@@ -41,9 +44,12 @@ class Command(NamedTuple):
 
 
 def command_in(body: str, slug: str) -> Command | None:
-    """The command of a comment: at the start of the first line that is not blank, so that no quotation holds one."""
-    first = next((line.strip() for line in body[:_LOOK].splitlines() if line.strip()), "")
-    found = _COMMAND.match(first)
+    """The command of a comment: at the start of the first line that is not blank, so that no quotation holds one.
+
+    Four blanks or a tab before it make it a block of code.
+    """
+    first = next((line.expandtabs() for line in body[:_LOOK].splitlines() if line.strip()), "")
+    found = _COMMAND.match(first.strip()) if len(first) - len(first.lstrip()) <= _INDENT else None
     if found is None or found["to"].lower().removesuffix("[bot]") not in {"/reviewbot", f"@{slug.lower()}"}:
         return None
     rest = "".join(char if char.isprintable() else " " for char in found["rest"])

@@ -29,6 +29,8 @@ TAG_CHARS, _SOURCES, _PROOFS = 80, 10, 5
 """Caps on what no review needs more of: characters of a rule's name, sources and proofs of a finding."""
 _WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warning", "info": "Note"}
 _COMMENT_CHARS = 1_000
+NAME_DIGITS = 10
+"""Of a fingerprint, by which commands name a finding."""
 _INFOS = {"py": "python", "pyi": "python", "js": "javascript", "jsx": "javascript", "ts": "typescript", "rb": "ruby"}
 _INFOS |= {"rs": "rust", "cs": "csharp", "kt": "kotlin", "sh": "bash", "yml": "yaml", "md": "markdown", "h": "c"}
 _INFOS |= {"cc": "cpp", "hpp": "cpp"}
@@ -53,11 +55,21 @@ class DetailLevel(NamedTuple):
 
 
 def finding_blocks(
-    finding: Finding, detail: DetailLevel, links: SourceLinks | None, *, level: str = "", evidence: bool = True
+    finding: Finding,
+    detail: DetailLevel,
+    links: SourceLinks | None,
+    *,
+    name: str = "",
+    level: str = "",
+    evidence: bool = True,
 ) -> Iterator[str]:
-    """A list item and what belongs to it. Also the shortest form has title, place, and who says so how surely."""
+    """A list item and what belongs to it. Also the shortest form has title, place, and who says so how surely.
+
+    `name`: its fingerprint, where a command can name it.
+    """
     word = f"{level}: " if level else ""
-    yield f"- **{word}{prose(title_of(finding), detail.prose)}** {linked_place(finding, links)} {small_line(finding)}"
+    title = f"**{word}{prose(title_of(finding), detail.prose)}**"
+    yield f"- {title} {linked_place(finding, links)} {small_line(finding, name)}"
     fix = fix_of(finding)
     if detail.code_lines:
         yield from _code(finding, fix if evidence else fix._replace(code=""), detail, evidence=evidence)
@@ -74,11 +86,11 @@ def one_line_of(finding: Finding, links: SourceLinks | None, detail: DetailLevel
     return f"- **{title}** {at}, commented there"
 
 
-def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | None) -> Iterator[str]:
+def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | None, name: str = "") -> Iterator[str]:
     """A finding as a comment at its lines: its code is right there, so that only what mends it is quoted.
 
-    `proposal` is a block of lines that can be committed. Each paragraph begins with a fixed word: text by others
-    is never at the start of a line.
+    `proposal` is a block of lines that can be committed, `name` the finding's fingerprint. Each paragraph begins with a
+    fixed word: text by others is never at the start of a line.
     """
     yield f"**{_WORDS[finding.severity]}: {prose(title_of(finding), _COMMENT_CHARS)}**"
     yield from paragraphs(finding, links, _COMMENT_CHARS)
@@ -92,7 +104,7 @@ def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | 
         yield "- *Instead, not tried out:*"
         yield from _code(finding, fix, detail, evidence=False)
     yield from fold_section("Prompt for an agent", [md_block(prompt_of(finding), "text")])
-    yield small_line(finding)
+    yield small_line(finding, name)
 
 
 def fold_section(title: str, blocks: Iterable[str]) -> Iterator[str]:
@@ -118,8 +130,8 @@ def _proof(proof: Proof, links: SourceLinks | None) -> str:
     return f"{place}{old}{why}"
 
 
-def small_line(finding: Finding) -> str:
-    """Rule and weakness, how sure the review is, and which models found it.
+def small_line(finding: Finding, name: str = "") -> str:
+    """Rule and weakness, how sure the review is, which models found it, and the start of its fingerprint (`name`).
 
     The page of the rule is linked where there is one, else that of the weakness.
     """
@@ -129,7 +141,8 @@ def small_line(finding: Finding) -> str:
         about.append(f"CWE-{finding.cwe}" if url else f"[CWE-{finding.cwe}]({cwe_url(finding.cwe)})")
     models = [source.removeprefix(MODEL_SOURCE) for source in finding.sources if source.startswith(MODEL_SOURCE)]
     by = f", by {', '.join(_tag(name) for name in models[:_SOURCES])}" if models else ""
-    return f"<sub>{', '.join(about)}, {finding.confidence}% sure{by}</sub>"
+    called = f", ID {md_code(name[:NAME_DIGITS])}" if name else ""
+    return f"<sub>{', '.join(about)}, {finding.confidence}% sure{by}{called}</sub>"
 
 
 def linked_place(finding: Finding, links: SourceLinks | None) -> str:

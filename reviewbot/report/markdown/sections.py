@@ -6,7 +6,7 @@ A section is a list of Markdown blocks, which stand apart by blank lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,6 +64,8 @@ class CommentParts(NamedTuple):
     links: SourceLinks | None = None
     inline: Collection[Finding] = frozenset()
     """Findings that stand at their lines as comments: the body has a line of each."""
+    names: Mapping[Finding, str] = {}
+    """Fingerprints, where commands can name findings by them."""
 
 
 def about_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
@@ -108,7 +110,7 @@ def entry_of(finding: Finding, page: CommentParts, detail: DetailLevel) -> Itera
     if finding in page.inline:
         yield one_line_of(finding, page.links, detail)
     else:
-        yield from finding_blocks(finding, detail, page.links)
+        yield from finding_blocks(finding, detail, page.links, name=page.names.get(finding, ""))
 
 
 def conflict_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
@@ -121,7 +123,8 @@ def conflict_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
         shown: set[tuple[str, int, str]] = set()
         for finding in conflict.findings[:_SIDES]:
             code = (finding.path, finding.line, finding.evidence)
-            yield from finding_blocks(finding, detail, page.links, level=finding.severity, evidence=code not in shown)
+            name, is_new = page.names.get(finding, ""), code not in shown
+            yield from finding_blocks(finding, detail, page.links, name=name, level=finding.severity, evidence=is_new)
             shown.add(code)
         yield from _more(len(conflict.findings) - _SIDES, "side")
     yield from _more(len(conflicts) - detail.items, "contradiction")
@@ -135,7 +138,8 @@ def human_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     for item in human[: detail.items]:
         reason = prose(item.reason, detail.prose)
         if item.finding:
-            yield from finding_blocks(item.finding, detail, page.links, level=item.finding.severity)
+            name = page.names.get(item.finding, "")
+            yield from finding_blocks(item.finding, detail, page.links, name=name, level=item.finding.severity)
             yield f"{INDENT}*Why a person:* {reason}"
         else:
             yield f"- **{_human_place(item)}** {reason}"

@@ -86,6 +86,7 @@ def test_an_argument_is_one_bounded_line(body: str, verb: str, argument: str) ->
         *("> /reviewbot pause", "```\n/reviewbot pause\n```", "~~~\n@my-bot pause", "`/reviewbot pause`"),
         *("- /reviewbot pause", "<!-- x -->\n/reviewbot pause", "**/reviewbot pause**", "see /reviewbot pause"),
         *("\\/reviewbot pause", "//reviewbot pause", "@my-bot: pause", "@@my-bot pause", "On Monday dev wrote:\n> x"),
+        *("    /reviewbot pause", "\n\t/reviewbot pause", "  \t/reviewbot pause"),
     ],
 )
 def test_a_quotation_or_a_code_block_gives_no_command(body: str) -> None:

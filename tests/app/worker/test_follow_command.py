@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,22 @@ def test_a_dismissal_says_who_and_why_and_outlives_the_next_push(talk: Talk) -> 
     assert talk.carry_out(talk.shop.order(talk.pull)).state == "posted"
     assert "dismissed by dev in a comment" in talk.pull.reviews[0].body
     assert not [each for each in talk.pull.comments[comments:] if "is 3" in each.body]
+
+
+def test_a_dismissal_by_the_id_of_a_comment_in_its_own_thread_is_answered_there_with_an_entry_for_the_file(
+    talk: Talk,
+) -> None:
+    first = talk.pull.comments[0]
+    called = re.search(r"ID `([0-9a-f]{10})`", first.body)
+    assert called is not None
+    words = f"/reviewbot dismiss {called[1]} we compare by identity here"
+    own = Comment(7_000, None, Account(11, "dev"), first.path, words, 2, "", in_reply_to_id=first.comment_id)
+    talk.pull.comments.append(own)
+
+    assert [end.state for end in talk.write(words, comment_id=7_000, kind="review")] == ["posted"]
+    assert first.resolved
+    assert talk.pull.comments[-1].body.startswith("**Dismissed as of**")
+    assert f'finding = "{talk.finding}"' in talk.pull.comments[-1].body
 
 
 def test_a_paused_pull_request_gets_no_review_of_a_push_until_it_is_resumed(talk: Talk) -> None:
