@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 
 from reviewbot.coverage.verdict import conclusion_of
@@ -33,10 +33,10 @@ def marker_of(request: PublishRequest) -> ReviewMarker:
     )
 
 
-def body_of(request: PublishRequest, signer: Signer, inline: Collection[Finding] = frozenset()) -> str:
+def body_of(request: PublishRequest, signer: Signer, inline: Mapping[Finding, str] | None = None) -> str:
     """The whole review, with the history of earlier heads, the ledger, and its marker behind it.
 
-    Of findings in `inline`, which have comments at their lines, it has a line each.
+    Of findings in `inline`, which comments have said ("there": at their lines), it has a line each.
     """
     ending = _ending(request, signer)
     room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostInvalidError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft, Thread
@@ -141,10 +142,18 @@ class _Run:
         return replace(request, delivered=request.delivered._replace(ledger=answered.ledger)), answered.notes
 
     def _body(self, request: PublishRequest, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
-        """The report, with a line for each finding that has a comment at its lines: one of these, or a thread."""
-        names = request.delivered.fingerprints
-        shown = {each.name for each in threads if each.thread.line is not None}
-        at_lines = {each.finding for each in placed} | {finding for finding, name in names.items() if name in shown}
+        """The report, with a line for each finding that a comment has said: one of these, or a thread.
+
+        A thread whose line is no longer in the change stands in the conversation, with all that it said.
+        """
+        where = {each.name: "there" if each.thread.line is not None else "at an earlier head" for each in threads}
+        at_lines: dict[Finding, str] = {}
+        for finding, name in request.delivered.fingerprints.items():
+            record = None if request.delivered.ledger is None else request.delivered.ledger.find(name)
+            spots = [where[each] for each in ((name,) if record is None else record.names) if each in where]
+            if spots:
+                at_lines[finding] = spots[0]
+        at_lines |= {each.finding: "there" for each in placed}
         return body_of(request, self.options.signer, at_lines)
 
     @property

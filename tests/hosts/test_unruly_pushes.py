@@ -41,6 +41,8 @@ def test_a_file_that_is_renamed_again_and_again_and_back_takes_its_findings_alon
     pushing.push(None, "mv shop/b.py shop/c.py", "commit --quiet -m twice")
     pushing.push({"shop/c.py": None, "lib/a.py": FIXED})
     assert pushing.states() == {"wrong-value": "fixed", "missing-check": "open", "race": "open"}
+    report = pushing.case.host.reviews(pushing.case.pull()).reviews()[0].body
+    assert (report.count(", commented "), report.count("*Impact:*")) == (2, 0)  # each in one line
 
     pushing.push({"lib/a.py": None, "shop/a.py": PAY})
 

@@ -185,6 +185,8 @@ def test_a_finding_whose_comment_is_outdated_is_not_said_again(
     host.head = NEWER
 
     assert run(replace(order, pull=replace(order.pull, head_sha=NEWER)), context).inline == 0
+    report = host.edits[-1][1]
+    assert [report.count(f", commented {where}\n") for where in ("at an earlier head", "there")] == [1, 1]
 
 
 class KilledError(BaseException):

@@ -332,7 +332,7 @@ def test_a_finding_that_stands_at_its_line_is_one_linked_line(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
     commented, other = make_finding(), make_finding(path="b.py")
-    text = render_markdown(make_review(findings=(commented, other)), links=LINKS, inline={commented})
+    text = render_markdown(make_review(findings=(commented, other)), links=LINKS, inline={commented: "there"})
     name = sha256(b"app/db.py").hexdigest()
 
     assert (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from reviewbot import __version__
@@ -63,19 +63,19 @@ def render_markdown(
     review: Review,
     *,
     links: SourceLinks | None = None,
-    inline: Collection[Finding] = frozenset(),
+    inline: Mapping[Finding, str] | None = None,
     names: Mapping[Finding, str] | None = None,
     max_chars: int = MAX_CHARS,
 ) -> str:
     """The comment, with a last LF, at most `max_chars` (at least 30,000) long.
 
     Where all of it is too long, first the folded lists go, then the code, then the findings of least weight. What was
-    left out is always counted. `inline` are findings that stand at their lines as comments, `names` the
+    left out is always counted. `inline` are findings that comments have said, and where; `names` the
     fingerprints by which commands can name findings.
     """
     if is_plainly_clean(review):
         return _joined(_clean_lines(review))
-    page, total = CommentParts(review, links, inline, names or {}), len(review.findings)
+    page, total = CommentParts(review, links, inline or {}, names or {}), len(review.findings)
     for detail in (DetailLevel(total), DetailLevel(total, folds=False), DetailLevel(total, folds=False, code_lines=0)):
         if text := _within(_blocks(page, detail), max_chars):
             return text

@@ -78,12 +78,12 @@ def finding_blocks(
         yield f"{INDENT}*Fix:* {prose(fix.words, detail.prose)}"
 
 
-def one_line_of(finding: Finding, links: SourceLinks | None, detail: DetailLevel) -> str:
-    """A finding that stands at its line as a comment: its title, linked to it."""
+def one_line_of(finding: Finding, links: SourceLinks | None, detail: DetailLevel, where: str) -> str:
+    """A finding that a comment has said (`where`: "there" or at an earlier head): its title, linked to its line."""
     title = prose(title_of(finding), detail.prose)
     place = md_code(f"{short_label(finding.path)}:{finding.line}")
     at = f"[{place}]({links.in_change(finding.path, finding.line)})" if links else place
-    return f"- **{title}** {at}, commented there"
+    return f"- **{title}** {at}, commented {where}"
 
 
 def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | None, name: str = "") -> Iterator[str]:

@@ -6,7 +6,7 @@ A section is a list of Markdown blocks, which stand apart by blank lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -62,8 +62,8 @@ class CommentParts(NamedTuple):
 
     review: Review
     links: SourceLinks | None = None
-    inline: Collection[Finding] = frozenset()
-    """Findings that stand at their lines as comments: the body has a line of each."""
+    inline: Mapping[Finding, str] = {}
+    """Findings that comments have said, and where: "there" is at their lines. The body has a line of each."""
     names: Mapping[Finding, str] = {}
     """Fingerprints, where commands can name findings by them."""
 
@@ -108,7 +108,7 @@ def open_ranked(review: Review) -> list[Finding]:
 def entry_of(finding: Finding, page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     """A finding in the body: on one line where it stands at its lines as a comment."""
     if finding in page.inline:
-        yield one_line_of(finding, page.links, detail)
+        yield one_line_of(finding, page.links, detail, page.inline[finding])
     else:
         yield from finding_blocks(finding, detail, page.links, name=page.names.get(finding, ""))
 
