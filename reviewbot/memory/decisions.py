@@ -23,6 +23,7 @@ from reviewbot.config.source import BaseSide
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.ledger import Origin, Record
 from reviewbot.domain.errors import ConfigError
+from reviewbot.memory.fingerprints import kind_of
 from reviewbot.memory.states import US, Event
 from reviewbot.redact.mask import redact
 
@@ -157,7 +158,7 @@ def covering(decisions: Iterable[Decision]) -> Covering:
     every = tuple(decisions)
 
     def find(finding: Finding, names: Collection[str]) -> Decision | None:
-        kinds = (finding.rule, finding.category)
+        kinds = (finding.rule, finding.category, kind_of(finding))
         return next((each for each in every if each.covers(names, kinds, finding.path)), None)
 
     return find

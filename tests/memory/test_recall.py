@@ -262,6 +262,7 @@ def test_a_decision_that_was_withdrawn_or_ended_brings_back_what_no_model_has_re
         fields = {"category": "logic"}
         for each in (decision, named):
             pushes.push(HEAD, other_words(**fields), decisions=(each,))
+            assert (pushes.record.state, pushes.record.origin) == ("dismissed", "decisions")
             pushes.push(HEAD, decisions=(each,))
             assert (pushes.record.state, pushes.record.origin) == ("dismissed", "decisions")
 
