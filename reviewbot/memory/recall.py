@@ -37,7 +37,8 @@ RETURNED = "found again after it was closed"
 MAX_RECORDS = 400
 """Of one change; beyond them closed records are forgotten, the oldest first, and counted."""
 
-MAX_HEADS = 100
+MAX_HEADS, MAX_UNPOSTED = 100, 10
+"""Of a ledger, and of one entry of it."""
 
 _SAID_CHARS = 300
 _MESSAGE_CHARS = 600
@@ -64,6 +65,8 @@ class Recall:
     """The commit from which the change starts; empty where later heads' reviews are not to rest on this one."""
     confirmed: tuple[Decision, ...] = ()
     """Findings that a person holds to be true, see `reviewbot.memory.confirmations`."""
+    unposted: tuple[str, ...] = ()
+    """Heads whose reviews were begun and are known not to have been posted, oldest first."""
 
 
 class Recalled(NamedTuple):
@@ -379,6 +382,8 @@ def _entry(review: Review, records: Sequence[Record], memory: Recall) -> HeadEnt
     if review.verdict == "not_reviewed":
         outcome = "not_reviewed"
     here = [each for each in records if each.head == memory.head]
+    others = [each for each in memory.ledger.heads if each.head != memory.head]
+    named = {memory.head, *(each.head for each in others), *(head for each in others for head in each.unposted)}
     return HeadEntry(
         head=memory.head,
         outcome=outcome,
@@ -387,4 +392,5 @@ def _entry(review: Review, records: Sequence[Record], memory: Recall) -> HeadEnt
         new=sum(each.state == "new" for each in here),
         open=sum(each.is_open for each in records) - sum(each.state == "new" for each in here),
         closed=sum(not each.is_open for each in here),
+        unposted=tuple(head for head in dict.fromkeys(memory.unposted) if head not in named)[-MAX_UNPOSTED:],
     )

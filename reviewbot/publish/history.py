@@ -40,10 +40,10 @@ def _blocks(ledger: Ledger) -> Iterator[str]:
     heads = with_count(len(ledger.heads), "head")
     yield f"<details><summary>Over {heads}: {states_line(ledger) or 'no findings'}</summary>"
     rows = ["| Head | Review | New | Open before | Closed |", "| --- | --- | ---: | ---: | ---: |"]
-    rows += [
-        f"| {md_code(head.head[:_SHORT_SHA])} | {_OUTCOMES[head.outcome]} | {head.new} | {head.open} | {head.closed} |"
-        for head in ledger.heads[-MAX_HEADS:]
-    ]
+    for head in ledger.heads[-MAX_HEADS:]:
+        rows += [f"| {md_code(each[:_SHORT_SHA])} | not posted | | | |" for each in head.unposted]
+        name, outcome = md_code(head.head[:_SHORT_SHA]), _OUTCOMES[head.outcome]
+        rows.append(f"| {name} | {outcome} | {head.new} | {head.open} | {head.closed} |")
     yield "\n".join(rows)
     older = [record for record in ledger.records if record.state != "new"]
     shown = _rows(sorted(older, key=_weight)[:MAX_RECORDS])

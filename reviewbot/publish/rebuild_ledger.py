@@ -47,6 +47,8 @@ class RebuiltLedger(NamedTuple):
     threads: tuple[OwnThread, ...]
     notes: tuple[str, ...]
     """Markers that do not count (another account has them), one line each."""
+    unposted: tuple[str, ...] = ()
+    """Heads whose runs posted comments at lines, and were killed before the summary."""
 
 
 async def remember(pull: PullRequest, signer: Signer, host: ReviewHost) -> RebuiltLedger:
@@ -88,14 +90,15 @@ def rebuild(
     lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
     # A run that was killed before it wrote the summary has posted these; the next run tells the ledger of them.
     known = {each.head for each in ledger.heads}
-    cut_short = next((head for head in reversed(parts) if head not in known), "")
+    unposted = tuple(head for head in parts if head not in known)
+    cut_short = unposted[-1] if unposted else ""
     talked = {each.name: each for each in own if each.discussed}
     records = tuple(
         _discussed(each, talked)
         for each in (*ledger.records, *(_record(each, cut_short, pull.head_sha) for each in lost.values()))
     )
     notes = tuple(dict.fromkeys([*_edited(account, reviews, edited), *_foreign_markers(account, reviews, threads)]))
-    return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes)
+    return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes, unposted)
 
 
 def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> tuple[OwnThread, ...]:

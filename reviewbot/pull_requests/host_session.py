@@ -52,6 +52,8 @@ class RunOptions:
     """About findings, beside those of the base branch."""
     confirmed: tuple[Decision, ...] = ()
     """Findings that a person holds to be true."""
+    unposted: tuple[str, ...] = ()
+    """Heads whose reviews were begun and not posted, oldest first."""
     anew: str = ""
     """Where the whole change is to be reviewed as if for the first time: the name of that request."""
     to_post: bool = True

@@ -153,12 +153,12 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
 
     With a note for each thing that does not count.
     """
-    ledger, notes = Ledger(), prepared.remarks
+    ledger, notes, unposted = Ledger(), prepared.remarks, prepared.options.unposted
     if prepared.options.to_post or prepared.run.engine == MODELS:
         host = session.host.reviews(prepared.pull)
         try:
             found = await remember(prepared.pull, session.signer, host)
-            ledger, notes = found.ledger, (*notes, *found.notes)
+            ledger, notes, unposted = found.ledger, (*notes, *found.notes), (*unposted, *found.unposted)
         except HostError as error:
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
     policy = policy_of(prepared.settings, prepared.run.worker_set, prepared.run.engine)
@@ -169,7 +169,7 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
         scope = scope_of(ledger, head, policy, base, asked=not late)
         change = await asyncio.to_thread(_with_scope, session, prepared, scope, ledger)
     confirmed = prepared.options.confirmed
-    return Recall(change, head, at, ledger, prepared.decisions, policy, late, base, confirmed), notes
+    return Recall(change, head, at, ledger, prepared.decisions, policy, late, base, confirmed, unposted), notes
 
 
 def _with_scope(session: HostSession, prepared: Prepared, scope: Scope, ledger: Ledger) -> ChangeSet:

@@ -152,6 +152,8 @@ def test_what_a_run_said_that_was_killed_before_its_summary_is_resolved_by_the_p
     reviews.edit_review(summary.review_id, summary.body)  # as it was before that push
     pushing.push({"shop/run.py": "import os\n"})
 
+    assert [entry.unposted for entry in pushing.ledger.heads] == [(), (pushing.heads[1],)]
+    assert f"| `{pushing.heads[1][:10]}` | not posted |" in reviews.reviews()[0].body
     assert pushing.states()["injection"] == "fixed"
     assert [each.resolved for each in threads(pushing)].count(True) == 1
     assert len(threads(pushing)) == 4

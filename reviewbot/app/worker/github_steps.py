@@ -21,7 +21,7 @@ from reviewbot.app.store.durable.human_queue import HumanQueue, QueueItem
 from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.rate import SharedRate
-from reviewbot.app.store.durable.runs import WorkerCost
+from reviewbot.app.store.durable.runs import Runs, WorkerCost
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
@@ -42,6 +42,7 @@ from reviewbot.hosts.base import CheckDraft, CodeHost, PullRequest
 from reviewbot.hosts.github.auth.app import AppTokens, Permission
 from reviewbot.hosts.github.host import github_host
 from reviewbot.memory.decisions import Decision
+from reviewbot.memory.recall import MAX_UNPOSTED
 from reviewbot.publish.check_run import CHECK_NAME
 from reviewbot.publish.discussion import ReplyRuling
 from reviewbot.publish.marker import Signer
@@ -288,10 +289,11 @@ class Hosted:
         flags, anew = with_wishes(run.request)
         dismissed: tuple[tuple[str, str, str], ...] = ()
         confirmed: tuple[tuple[str, str, str], ...] = ()
-        feedback = NO_FEEDBACK
+        feedback, unposted = NO_FEEDBACK, tuple[str, ...]()
         if (database := self._app.database()) is not None:
             dismissed = Commands(database).dismissals(run.request.pull)
             confirmed = HumanQueue(database).confirmations(*run.request.pull)
+            unposted = Runs(database).list_unposted(run.request.pull, MAX_UNPOSTED)
             feedback = fit_feedback(Labels(database).list_labels(run.request.installation))
         return RunOptions(
             flags=flags,
@@ -300,6 +302,7 @@ class Hosted:
             decisions=tuple(Decision(who, why, name, source="a comment") for name, who, why in dismissed),
             confirmed=tuple(Decision(who, why, name, source="the human queue") for name, who, why in confirmed),
             anew=anew,
+            unposted=unposted,
         )
 
     def _paused_by(self, request: ReviewRequest) -> str:

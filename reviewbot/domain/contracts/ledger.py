@@ -106,6 +106,8 @@ class HeadEntry(Contract):
     """Those of earlier heads."""
     closed: Count = 0
     """How many this head fixed, refuted or left behind."""
+    unposted: tuple[str, ...] = ()
+    """Heads between the one before and this one whose reviews were not posted, as far as that is known."""
 
 
 class Ledger(Contract):

@@ -103,6 +103,23 @@ def test_a_dismissal_by_the_id_of_a_comment_in_its_own_thread_is_answered_there_
     assert f'finding = "{talk.finding}"' in talk.pull.comments[-1].body
 
 
+def test_a_head_whose_run_ended_without_a_review_is_listed_as_not_posted_once(talk: Talk) -> None:
+    heads = []
+    for number in range(3):
+        heads.append(talk.shop.commit("feature", **{f"b{number}__py": "B = 1\n"}))
+        talk.shop.github.push("acme/shop", talk.pull.number, heads[-1])
+        if number == 0:
+            left = talk.shop.order(talk.pull)
+        elif number == 1:
+            assert talk.carry_out(left).state == "moved"
+        if number:
+            assert talk.carry_out(talk.shop.order(talk.pull)).state == "posted"
+
+    rows = re.findall(r"^\| `([0-9a-f]{10})` \| ([a-z ]+) \|", talk.pull.reviews[0].body, re.MULTILINE)
+    assert [outcome for _, outcome in rows] == ["reviewed", "not posted", "reviewed", "reviewed"]
+    assert [name for name, _ in rows][1:] == [each[:10] for each in heads]
+
+
 def test_a_paused_pull_request_gets_no_review_of_a_push_until_it_is_resumed(talk: Talk) -> None:
     assert talk.write("/reviewbot pause") == []
     head = talk.shop.commit("feature", pay__py="def pay(order):\n    return order is 4\n")

@@ -235,6 +235,15 @@ class Runs(DatabaseTable):
         """All runs on one head, oldest first."""
         return self.select("repository = ? AND number = ? AND head = ? ORDER BY created", *pull, head)
 
+    def list_unposted(self, pull: tuple[int, int], most: int) -> tuple[str, ...]:
+        """The newest heads of which a run has ended without a review, and none has posted one; oldest first."""
+        posted = "SELECT head FROM reviewbot_runs WHERE repository = ? AND number = ? AND state = 'posted'"
+        where = (
+            "repository = ? AND number = ? AND state IN ('superseded', 'failed', 'parked') "
+            f"AND head NOT IN ({posted}) ORDER BY created DESC LIMIT ?"
+        )
+        return tuple(reversed(self._texts("head", where, *pull, *pull, most)))
+
     def at_work(self, repository: int, head: str, besides: str) -> bool:
         """Whether there is an open run on a commit, of whichever pull request, besides this one."""
         where = f"repository = ? AND head = ? AND run <> ? AND {_OPEN} LIMIT 1"
