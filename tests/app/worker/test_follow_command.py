@@ -104,16 +104,15 @@ def test_a_dismissal_by_the_id_of_a_comment_in_its_own_thread_is_answered_there_
 
 
 def test_a_head_whose_run_ended_without_a_review_is_listed_as_not_posted_once(talk: Talk) -> None:
-    heads = []
+    heads, orders = [], []
     for number in range(3):
         heads.append(talk.shop.commit("feature", **{f"b{number}__py": "B = 1\n"}))
         talk.shop.github.push("acme/shop", talk.pull.number, heads[-1])
-        if number == 0:
-            left = talk.shop.order(talk.pull)
-        elif number == 1:
-            assert talk.carry_out(left).state == "moved"
+        orders.append(talk.shop.order(talk.pull))
+        if number == 1:
+            assert talk.carry_out(orders[0]).state == "moved"
         if number:
-            assert talk.carry_out(talk.shop.order(talk.pull)).state == "posted"
+            assert talk.carry_out(orders[-1]).state == "posted"
 
     rows = re.findall(r"^\| `([0-9a-f]{10})` \| ([a-z ]+) \|", talk.pull.reviews[0].body, re.MULTILINE)
     assert [outcome for _, outcome in rows] == ["reviewed", "not posted", "reviewed", "reviewed"]
