@@ -13,8 +13,8 @@ Each name may begin with `not-`.
     (#before? @n REGEX)     likewise, of what stands before the node
     (#after? @n REGEX)      likewise, of what stands behind it
     (#file? @n REGEX)       the text of the whole file has a match
-    (#repeated? @n)         it begins an element, such as a key or a case, and an earlier one begins with the same text;
-                            or it is an operand of a chain of one operator, and an earlier operand is the same
+    (#repeated? @n LEVELS)  a list so many levels above it (2, for a key or a case) has an earlier element with the same text
+                            there; or it is an operand of a chain of one operator, and an earlier operand is the same
 
 In a regular expression `{name}` stands for the text of the node captured as @name. Of each text a bounded part is read
 and counted, so that no code makes a check take long.
@@ -49,7 +49,7 @@ _MAX_NODES = 2_000
 _BYTES_A_STEP = 64
 """A regular expression reads so many bytes in the time of one step of other work."""
 
-_BINARY = "binary_expression"
+_BINARY = frozenset({"binary_expression", "binary"})
 """The name of it in every grammar."""
 
 _MAX_MEMBER = 80
@@ -71,8 +71,8 @@ class Conditions:
         self._syntax = syntax
         self._budget = budget
         self._error: Exception | None = None
-        self._beginnings: dict[tuple[int, int], dict[str, int]] = {}
-        """By the place of a literal or a switch: where the texts that its elements begin with stand first."""
+        self._firsts: dict[tuple[int, str, tuple[int, ...]], dict[str, int]] = {}
+        """By list, kind of its elements and place in one: where each text begins first."""
 
     def __call__(
         self,
@@ -180,21 +180,37 @@ class Conditions:
         del node
         return self._found(words[0], captures, 0, len(self._source))
 
-    def _repeated(self, node: Node, _: Sequence[str], __: Captures) -> bool:
-        if node.parent is not None and node.parent.type == _BINARY:
+    def _repeated(self, node: Node, words: Sequence[str], _: Captures) -> bool:
+        if not words and node.parent is not None and node.parent.type in _BINARY:
             return any(self._text_of(each) == self._text_of(node) for each in self._operands_before(node.parent))
-        around = node.parent.parent if node.parent is not None else None
-        if around is None:
+        place: tuple[int, ...] = ()
+        element = node
+        for _level in range(int(words[0]) - 1 if words else 1):
+            if element.parent is None:
+                return False
+            place, element = (element.parent.children.index(element), *place), element.parent
+        if element.parent is None:
             return False
-        place = around.start_byte, around.end_byte
-        if place not in self._beginnings:
-            self._beginnings[place] = self._first_places(around)
-        return self._beginnings[place].get(self._text_of(node), node.start_byte) < node.start_byte
+        key = element.parent.id, element.type, place
+        if key not in self._firsts:
+            self._firsts[key] = self._first_of_each(element.parent, element.type, place)
+        return self._firsts[key].get(self._text_of(node), node.start_byte) < node.start_byte
+
+    def _first_of_each(self, elements: Node, kind: str, place: Sequence[int]) -> dict[str, int]:
+        firsts: dict[str, int] = {}
+        for element in elements.children:
+            self._budget.spend()
+            node: Node | None = element if element.type == kind else None
+            for index in place:
+                node = node.child(index) if node is not None else None
+            if node is not None:
+                firsts.setdefault(self._text_of(node), node.start_byte)
+        return firsts
 
     def _operands_before(self, binary: Node) -> Iterator[Node]:
         """The operands on the left of a binary expression, as far as they are joined by its operator."""
         operator, left = self._operator(binary), binary.child_by_field_name("left")
-        while left is not None and left.type == _BINARY and self._operator(left) == operator:
+        while left is not None and left.type in _BINARY and self._operator(left) == operator:
             self._budget.spend()
             if (right := left.child_by_field_name("right")) is not None:
                 yield right
@@ -205,13 +221,6 @@ class Conditions:
     def _operator(self, binary: Node) -> str:
         operator = binary.child_by_field_name("operator")
         return "" if operator is None else operator.type
-
-    def _first_places(self, around: Node) -> dict[str, int]:
-        places: dict[str, int] = {}
-        for element in around.named_children:
-            if element.named_child_count > 1 and (first := element.named_child(0)) is not None:
-                places.setdefault(self._text_of(first), first.start_byte)
-        return places
 
     def _function_around(self, node: Node) -> tuple[int, int]:
         """The function around a node, or the file where there is none, as far as it is read."""
