@@ -13,7 +13,7 @@ Each name may begin with `not-`.
     (#before? @n REGEX)     likewise, of what stands before the node
     (#after? @n REGEX)      likewise, of what stands behind it
     (#file? @n REGEX)       the text of the whole file has a match
-    (#repeated? @n LEVELS)  a list so many levels above it (2, for a key or a case) has an earlier element with the same text
+    (#repeated? @n LEVELS)  a list so many levels above it (2 if not given) has an earlier element with the same text
                             there; or it is an operand of a chain of one operator, and an earlier operand is the same
 
 In a regular expression `{name}` stands for the text of the node captured as @name. Of each text a bounded part is read
