@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from reviewbot.domain.contracts.base import Contract
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import CaseLabels, Ruling, judge, read_text
+from reviewbot.evaluate.labels import CaseLabels, Ruling, judge, labelled_rows, read_text
 from reviewbot.evaluate.model_fit import LabelledClaim
 from reviewbot.evaluate.rows import Json, Stated
 from reviewbot.review.model_calibration import Key, Quantity
@@ -63,14 +63,7 @@ def labelled_claims(
     real changes, whose labels are what people wrote there. Judgements by hand override both. Raises InputError.
     """
     found: dict[Key, list[LabelledClaim]] = defaultdict(list)
-    seen: set[str] = set()
-    for row in rows:
-        case = row["case"]
-        if case in seen:
-            raise InputError(f"the results hold {case} twice")
-        if case not in labels:
-            raise InputError(f"the results hold {case}, which is in none of the folders of --cases")
-        seen.add(case)
+    for case, row in labelled_rows(rows, labels):
         group = case.partition("/")[0]
         for finding, ruling in zip(row["findings"], judge(row["findings"], labels[case]), strict=True):
             hand = hands.get(claim_key(case, finding))

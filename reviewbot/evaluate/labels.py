@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -57,10 +57,7 @@ class Case:
     def words(self) -> dict[str, str]:
         """The title and the description of the change; empty where there is none. Raises InputError."""
         path = self.folder / META
-        try:
-            meta = json.loads(read_bytes(path))
-        except (ValueError, RecursionError):
-            raise InputError(f"{path} is no JSON") from None
+        meta = _json(path)
         if not isinstance(meta, dict):
             raise InputError(f"{path} must hold an object")
         return {name: str(meta.get(name) or "") for name in ("title", "description")}
@@ -144,6 +141,19 @@ def read_labels(folder: Path) -> CaseLabels:
         return CaseLabels(tuple(_golden(entry) for entry in goldens), cwe_number(meta.get("tested_cwe")))
     except (AttributeError, TypeError, KeyError, ValueError):
         raise InputError(f"{folder / LABELS} or {META} beside it does not have the form of labels") from None
+
+
+def labelled_rows(rows: Iterable[Json], labels: Mapping[str, CaseLabels]) -> Iterator[tuple[str, Json]]:
+    """Yield the case and the row of each result. Raises InputError for a case twice, and one without labels."""
+    seen: set[str] = set()
+    for row in rows:
+        case = row["case"]
+        if case in seen:
+            raise InputError(f"the results hold {case} twice")
+        if case not in labels:
+            raise InputError(f"the results hold {case}, which is in none of the folders of --cases")
+        seen.add(case)
+        yield case, row
 
 
 def cwe_number(value: object) -> int | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewbot.domain.errors import InputError
-from reviewbot.evaluate.labels import CaseLabels, cwe_number, judge
+from reviewbot.evaluate.labels import CaseLabels, cwe_number, judge, labelled_rows
 from reviewbot.evaluate.rows import SEVERITIES, Json
 from reviewbot.review.calibration import BAND, MIN_COUNTS, RuleBand, RuleRow, wilson
 
@@ -89,18 +89,11 @@ def count(rows: Iterable[Json], labels: Mapping[str, CaseLabels], types: Collect
     rulings: dict[CountedRule, list[bool]] = defaultdict(list)
     bands: dict[int, list[bool]] = defaultdict(list)
     versions: dict[str, str] = {}
-    seen: set[str] = set()
-    for row in rows:
-        case = row["case"]
+    for case, row in labelled_rows(rows, labels):
         if row.get("stage") != STAGE:
             raise InputError(
                 f"the results of {case} are not of --stage {STAGE}; only there each finding has one source"
             )
-        if case in seen:
-            raise InputError(f"the results hold {case} twice")
-        if case not in labels:
-            raise InputError(f"the results hold {case}, which is in none of the folders of --cases")
-        seen.add(case)
         _learn(versions, row)
         for key, estimate, true in _rulings(reports(row["findings"], labels[case]), types):
             rulings[key].append(true)

@@ -135,5 +135,5 @@ def test_before_the_first_run_there_is_none(
     monkeypatch.delenv("REVIEWBOT_DATABASE_URL", raising=False)
 
     assert main(["runs"]) == 2
-    assert "no run has been made yet" in capsys.readouterr().err
+    assert "the App has not run here yet" in capsys.readouterr().err
     assert not (tmp_path / "none").exists()

@@ -15,12 +15,13 @@ import stat
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import NoReturn
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from reviewbot.domain.errors import ConfigError
 
@@ -50,7 +51,7 @@ LOOK_S = 1.0
 """Between two looks at whether the file is another one."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, config=ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True))
 class Credentials:
     """An App. Its `repr` shows no secret."""
 
@@ -77,6 +78,9 @@ class Credentials:
         """The secrets that no log may show."""
         webhook = (secret.decode("utf-8", "replace") for secret in self.webhook_secrets)
         return (*self.private_keys, *webhook, *filter(None, (self.client_secret,)))
+
+
+_CREDENTIALS = TypeAdapter(Credentials)
 
 
 def credentials_from(environ: Mapping[str, str], state_dir: Path) -> Credentials | None:
@@ -107,29 +111,22 @@ def read_credentials(path: Path) -> Credentials | None:
     if not stat.S_ISREG(mode) or mode & 0o077:
         raise ConfigError(f"{path}: others may read it; chmod 600 makes it yours, and the keys should be exchanged")
     try:
-        stored = _Stored.model_validate_json(data)
-        return _loaded(stored)
-    except ValidationError:
+        stored = json.loads(data)
+        if stored.pop("version") != _VERSION:
+            raise ConfigError("the file of credentials comes from another version")
+        return _CREDENTIALS.validate_json(json.dumps(stored))
+    except (ValidationError, ValueError, AttributeError, KeyError, TypeError, RecursionError):
         raise ConfigError(f"{path}: is no file of credentials; run the setup again") from None
 
 
 def store_credentials(path: Path, credentials: Credentials) -> None:
     """Write the credentials atomically, readable by us alone. Raises ConfigError."""
-    stored = _Stored(
-        version=_VERSION,
-        app_id=credentials.app_id,
-        slug=credentials.slug,
-        private_keys=list(credentials.private_keys),
-        webhook_secrets=[secret.decode("utf-8") for secret in credentials.webhook_secrets],
-        bot_id=credentials.bot_id,
-        client_id=credentials.client_id,
-        client_secret=credentials.client_secret,
-    )
+    stored = {"version": _VERSION, **_CREDENTIALS.dump_python(credentials, mode="json")}
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
-            file.write(stored.model_dump_json(indent=1).encode())
+            file.write(json.dumps(stored, indent=1).encode())
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
@@ -151,33 +148,6 @@ def as_variables(credentials: Credentials) -> str:
         "REVIEWBOT_CLIENT_SECRET": credentials.client_secret,
     }
     return "".join(f"{name}={json.dumps(value)}\n" for name, value in pairs.items() if value)
-
-
-class _Stored(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
-
-    version: int
-    app_id: int
-    slug: str
-    private_keys: list[str]
-    webhook_secrets: list[str]
-    bot_id: int | None = None
-    client_id: str = ""
-    client_secret: str = ""
-
-
-def _loaded(stored: _Stored) -> Credentials:
-    if stored.version != _VERSION:
-        raise ConfigError("the file of credentials comes from another version")
-    return Credentials(
-        app_id=stored.app_id,
-        slug=stored.slug,
-        private_keys=tuple(stored.private_keys),
-        webhook_secrets=tuple(secret.encode() for secret in stored.webhook_secrets),
-        bot_id=stored.bot_id,
-        client_id=stored.client_id,
-        client_secret=stored.client_secret,
-    )
 
 
 def _from_environment(environ: Mapping[str, str]) -> Credentials | None:

@@ -179,23 +179,5 @@ def _is_over(record: RunRecord) -> bool:
 
 
 def _record(run: str, request: ReviewRequest, sequence: int) -> RunRecord:
-    return RunRecord(
-        run=run,
-        installation=request.installation,
-        name=request.repository,
-        repository=request.repository_id,
-        number=request.number,
-        head=request.head_sha,
-        sequence=sequence,
-        state="waiting",
-        reason="",
-        owner="",
-        executor="",
-        attempts=0,
-        dollars=0.0,
-        tokens=0,
-        url="",
-        created=0.0,
-        started=None,
-        ended=None,
-    )
+    pull = (request.repository, request.repository_id, request.number)
+    return RunRecord(run, request.installation, *pull, request.head_sha, sequence)

@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, Serializer, error
 from sqlalchemy import event
 from sqlalchemy.exc import SQLAlchemyError
 
-from reviewbot.app.store.sql import PREFIXES
+from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.work import Json
 from reviewbot.domain.errors import ConfigError
 
@@ -27,9 +26,6 @@ run of another version is left alone (by default DBOS takes a hash of the source
 NAME = "reviewbot"
 QUEUE = "reviews"
 
-POLL_S = 0.2
-"""Between two looks into the queue."""
-
 DEAD_LETTER = 25
 """Starts of one run, those after a stop in good order counted too. The net below our own, much smaller count."""
 
@@ -39,19 +35,6 @@ SPARE_THREADS = 8
 GONE = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 Body = Callable[[str, Json, "DbosRun"], Json]
-
-
-@dataclass(frozen=True)
-class EngineOptions:
-    """How the engine runs in this worker."""
-
-    url: str
-    """`postgresql://...` or the path of a file."""
-    executor: str
-    worker_concurrency: int = 4
-    installation_concurrency: int = 2
-    global_concurrency: int = 32
-    poll_s: float = POLL_S
 
 
 class JsonSerializer(Serializer):
@@ -97,27 +80,27 @@ class DbosRun:
 class DurableEngine:
     """The engine of this process, of which there can be one at a time. `start` begins to carry out runs."""
 
-    def __init__(self, options: EngineOptions, bodies: Mapping[str, Body]) -> None:
+    def __init__(self, options: JobOptions, executor: str) -> None:
         self._options = options
-        self._sql = None if options.url.startswith(PREFIXES) else _sqlite(Path(options.url))
-        DBOS(config=self._config())
+        self._sql = None if options.several else _sqlite(Path(options.queue))
+        DBOS(config=self._config(executor))
         _quieten(logging.getLogger("dbos"))
-        for kind, body in bodies.items():
-            _register(kind, body)
         self._client: DBOSClient | None = None
 
-    def start(self) -> None:
+    def start(self, bodies: Mapping[str, Body]) -> None:
         """Make or check the tables, take up again what this executor was at, and begin to take from the queue."""
         options = self._options
+        for kind, body in bodies.items():
+            _register(kind, body)
         # Before the first run begins, which may want it. A client enqueues and cancels the same way whether or not a
         # run is what asks for it.
-        self._client = self._client_of(options.url)
+        self._client = self._client_of(options.queue)
         DBOS.listen_queues([QUEUE])
         DBOS.launch()
         DBOS.register_queue(
             QUEUE,
-            worker_concurrency=options.worker_concurrency,
-            global_concurrency=max(options.global_concurrency, options.worker_concurrency),
+            worker_concurrency=options.concurrency,
+            global_concurrency=max(options.global_concurrency, options.concurrency),
             partition_concurrency=options.installation_concurrency,
             polling_interval_sec=options.poll_s,
             on_conflict="always_update",
@@ -205,14 +188,14 @@ class DurableEngine:
         except SQLAlchemyError as fault:
             raise ConfigError(f"the queue's database cannot be used ({type(fault).__name__})") from None
 
-    def _config(self) -> DBOSConfig:
+    def _config(self, executor: str) -> DBOSConfig:
         options = self._options
         config: DBOSConfig = {
             "name": NAME,
             "application_version": PROTOCOL,
-            "executor_id": options.executor,
+            "executor_id": executor,
             "serializer": JsonSerializer(),
-            "max_executor_threads": options.worker_concurrency + SPARE_THREADS,
+            "max_executor_threads": options.concurrency + SPARE_THREADS,
             "log_level": "ERROR",
             "console_log_level": "ERROR",
             "enable_otlp": False,
@@ -220,7 +203,7 @@ class DurableEngine:
         if self._sql is not None:
             config["system_database_engine"] = self._sql
         else:
-            config["system_database_url"] = options.url
+            config["system_database_url"] = options.queue
         return config
 
 

@@ -8,17 +8,14 @@ from collections.abc import Callable
 from threading import Event
 from typing import Protocol
 
-from reviewbot.app.scheduling.scheduler import request_of
-from reviewbot.app.store.durable.commands import Commands
+from reviewbot.app.scheduling.scheduler import Queue, request_of
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue
-from reviewbot.app.store.durable.intents import forget_old_intents
-from reviewbot.app.store.durable.journal import forget_old_entries
+from reviewbot.app.store.durable.journal import forget_old_rows
 from reviewbot.app.store.durable.labels import KEEP_LABELS_S, Labels
-from reviewbot.app.store.durable.runs import Heads, Runs
+from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.store.durable.workers import Chores, Workers
 from reviewbot.app.worker.options import JobOptions
-from reviewbot.app.worker.work import Json
 from reviewbot.domain.errors import ReviewbotError
 
 logger = logging.getLogger("reviewbot.app.worker")
@@ -39,20 +36,14 @@ TIDY_BATCHES = 100
 """In one round at most; the next one goes on."""
 
 
-class Upkeep(Protocol):
+class Upkeep(Queue, Protocol):
     """The durable engine, as far as this needs it."""
 
     def take_over(self, executor: str) -> int:
         """Put the runs of a worker that is gone back into the queue."""
 
-    def enqueue(self, kind: str, name: str, lane: str, request: Json) -> None:
-        """Enqueue work to be done once."""
-
     def states(self, names: list[str]) -> dict[str, str]:
         """The states of runs, in the engine's own words."""
-
-    def forget(self, names: list[str]) -> None:
-        """Remove runs that have ended."""
 
     def list_ended_before(self, older_s: float, now: float, limit: int) -> list[str]:
         """Runs that ended longer ago."""
@@ -124,10 +115,7 @@ class Retention:
             for _ in range(TIDY_BATCHES):
                 if act() < TIDY_BATCH:
                     break
-        forget_old_entries(self._database, self._keep_s)
-        forget_old_intents(self._database, self._keep_s)
-        Heads(self._database).forget(self._keep_s)
-        Commands(self._database).forget(self._keep_s)
+        forget_old_rows(self._database, self._keep_s)
         HumanQueue(self._database).forget(self._keep_s)
         Labels(self._database).forget(max(self._keep_s, KEEP_LABELS_S))
 

@@ -16,11 +16,11 @@ from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxConsumer
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
-from reviewbot.app.worker.engine import DbosRun, DurableEngine, EngineOptions
+from reviewbot.app.worker.engine import DurableEngine
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import MEND_S, TIDY_S, Heartbeat, PeriodicTasks, Reconciler, Retention
 from reviewbot.app.worker.runner import RetryTimings, Runner
-from reviewbot.app.worker.work import Json, Steps
+from reviewbot.app.worker.work import Steps
 from reviewbot.domain.errors import ConfigError
 
 logger = logging.getLogger("reviewbot.app.worker")
@@ -77,42 +77,24 @@ class Worker:
         open_database(self._options.database, outage_s=START_S).close()
         # From then on a run waits for its database as the engine waits for its own: it must not fail for that.
         self.database = open_database(self._options.database, outage_s=OUTAGE_S)
-        bodies = {"review": self._review, "ask": self._ask, "close": self._close, "decide": self._decide}
-        self.engine = DurableEngine(self._engine_options(), bodies)
+        self.engine = DurableEngine(self._options, self.executor)
         self.scheduler = Scheduler(self.database, self.engine, self._parts.steps.policy)
         self.runner = Runner(self.database, self._parts.steps, self.scheduler, self.executor, self._parts.timings)
         self.pulse = Heartbeat(self.database, self.engine, self.executor, self._options)
         self.pulse.join()
-        self.engine.start()
+        self.engine.start(
+            {
+                "review": self.runner.review,
+                "ask": self.runner.ask,
+                "close": lambda _, request, durable: self.runner.close(request, durable),
+                "decide": self.runner.decide,
+            }
+        )
         self._start_threads()
         logger.info("worker %s began", self.executor)
         while not stop.wait(0.1) and not self._replaced.is_set():
             pass
         return self._stop()
-
-    def _review(self, run: str, request: Json, durable: DbosRun) -> Json:
-        return self.runner.review(run, request, durable)
-
-    def _ask(self, run: str, request: Json, durable: DbosRun) -> Json:
-        return self.runner.ask(run, request, durable)
-
-    def _decide(self, name: str, request: Json, durable: DbosRun) -> Json:
-        return self.runner.decide(name, request, durable)
-
-    def _close(self, name: str, request: Json, durable: DbosRun) -> Json:
-        del name
-        return self.runner.close(request, durable)
-
-    def _engine_options(self) -> EngineOptions:
-        options = self._options
-        return EngineOptions(
-            url=options.queue,
-            executor=self.executor,
-            worker_concurrency=options.concurrency,
-            installation_concurrency=options.installation_concurrency,
-            global_concurrency=options.global_concurrency,
-            poll_s=options.poll_s,
-        )
 
     def _start_threads(self) -> None:
         if self._parts.inbox is not None:

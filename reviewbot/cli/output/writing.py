@@ -28,10 +28,17 @@ def write_file(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
 
 
-def write_table(*rows: Sequence[str]) -> None:
-    """Print rows of cells in columns, each row on one line; the first row is the head."""
+def write_table(*rows: Sequence[str], numbers: range = range(0), below: Sequence[str] = ()) -> None:
+    """Print rows of cells in columns, each row on one line; the first row is the head.
+
+    `numbers`: the columns that are set flush right. `below`: lines under the table.
+    """
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    lines = [
+        "  ".join(cell.rjust(width) if n in numbers else cell.ljust(width) for n, (cell, width) in enumerate(cells))
+        for cells in (zip(row, widths, strict=True) for row in rows)
+    ]
+    lines = [*(line.rstrip() for line in lines), *below]
     write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
 
 

@@ -17,7 +17,7 @@ from dbos._error import DBOSAwaitedWorkflowCancelledError
 from reviewbot.app.store.durable.database import open_database
 from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.store.durable.workers import Workers
-from reviewbot.app.worker.engine import DurableEngine, EngineOptions, JsonSerializer, _no_traces
+from reviewbot.app.worker.engine import DurableEngine, JsonSerializer, _no_traces
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.worker import Chore, Parts, Worker, take_lock
@@ -143,7 +143,7 @@ def counted(at: Scene) -> dict[str, int]:
 
 
 def test_an_engine_that_was_not_started_says_so(tmp_path: Path) -> None:
-    engine = DurableEngine(EngineOptions(str(tmp_path / "runs.sqlite"), "me"), {})
+    engine = DurableEngine(JobOptions(state=tmp_path), "me")
     try:
         with pytest.raises(ConfigError, match="has not been started"):
             engine.cancel(["x"])

@@ -72,7 +72,3 @@ class Commands(DatabaseTable):
             *pull,
         )
         return tuple((str(row[0]), str(row[1]), str(bytes(row[2]), "utf-8", "surrogatepass")) for row in rows)
-
-    def forget(self, older_s: float) -> None:
-        """Remove what was written longer ago. A dismissal stays in the ledger of its pull request all the same."""
-        self._database.run("DELETE FROM reviewbot_commands WHERE written < ?", self._database.now() - older_s)

@@ -59,6 +59,7 @@ class DatabaseTable:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.now = database.now
 
 
 def open_database(url: str, clock: Callable[[], float] = time.time, outage_s: float = OUTAGE_S) -> Database:

@@ -42,8 +42,3 @@ class DurableIntents:
         """The id of the posted review; None where none is recorded."""
         rows = self._database.run("SELECT review FROM reviewbot_intents WHERE key = ?", self._prefix + key)
         return None if not rows or rows[0][0] is None else int(rows[0][0])
-
-
-def forget_old_intents(database: Database, older_s: float) -> None:
-    """Remove intents of long ago; what was posted then is found on the host."""
-    database.run("DELETE FROM reviewbot_intents WHERE written < ?", database.now() - older_s)

@@ -33,9 +33,14 @@ class DurableJournal:
         return self._prefix + key.encode("unicode_escape").decode("ascii")
 
 
-def forget_old_entries(database: Database, older_s: float) -> None:
-    """Remove entries that were put longer ago: no caller resumes a run of last month."""
-    database.run("DELETE FROM reviewbot_journal WHERE written < ?", database.now() - older_s)
+def forget_old_rows(database: Database, older_s: float) -> None:
+    """Remove progress, intents, heads and commands that were written longer ago.
+
+    No caller resumes a run of last month, what was posted then is found on the host, and a dismissal stays in the
+    ledger of its pull request.
+    """
+    for table in ("reviewbot_journal", "reviewbot_intents", "reviewbot_heads", "reviewbot_commands"):
+        database.run(f"DELETE FROM {table} WHERE written < ?", database.now() - older_s)  # noqa: S608 - our own names
 
 
 def forget_installation(database: Database, installation: int) -> None:

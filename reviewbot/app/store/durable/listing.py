@@ -6,14 +6,12 @@ a run outside of it is not there at all.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import Database, DatabaseTable
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State
 from reviewbot.app.store.sql import Value
-from reviewbot.domain.errors import InputError
 
 Scope = Collection[int] | None
 Key = tuple[float, str]
@@ -78,13 +76,12 @@ class CommandRow(NamedTuple):
     reason: str
 
 
-class RunListing:
+class RunListing(DatabaseTable):
     """The runs of one database, as lists."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._runs = Runs(database)
-        self.now = database.now
 
     def runs(self, scope: Scope, which: RunFilter, before: Key = MAX_KEY, limit: int = 50) -> tuple[RunRecord, ...]:
         """Runs that were ordered before a key."""
@@ -105,13 +102,7 @@ class RunListing:
 
     def trace(self, run: str, max_bytes: int) -> str | None:
         """The trace of a run, masked; None where there is none. Raises InputError where it is larger."""
-        rows = self._database.run("SELECT trace FROM reviewbot_traces WHERE run = ?", run)
-        if not rows:
-            return None
-        data = zlib.decompressobj().decompress(bytes(rows[0][0]), max_bytes + 1)
-        if len(data) > max_bytes:
-            raise InputError(f"it has more than {max_bytes // 2**20} MiB; `reviewbot runs ID --trace` prints it")
-        return str(data, "utf-8", "surrogatepass")
+        return self._runs.trace(run, max_bytes)
 
     def pulls(self, repository: int, before: tuple[float, int], limit: int) -> tuple[PullSummary, ...]:
         """The pull requests of a repository by their newest run; `before`: when that was ordered, and the number."""

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 from reviewbot.app.store.durable.database import DatabaseTable
 from reviewbot.app.store.sql import Row, Value
+from reviewbot.domain.errors import InputError
 
 
 class HeadClaim(NamedTuple):
@@ -73,10 +74,6 @@ class Heads(DatabaseTable):
         )
         return bool(rows)
 
-    def forget(self, older_s: float) -> None:
-        """Remove what was written longer ago."""
-        self._database.run("DELETE FROM reviewbot_heads WHERE written < ?", self._database.now() - older_s)
-
     def _read(self, pull: tuple[int, int]) -> HeadClaim | None:
         rows = self._database.run(
             "SELECT run, sequence, head FROM reviewbot_heads WHERE repository = ? AND number = ?", *pull
@@ -110,19 +107,19 @@ class RunRecord(NamedTuple):
     number: int
     head: str
     sequence: int
-    state: State
-    reason: str
-    owner: str
+    state: State = "waiting"
+    reason: str = ""
+    owner: str = ""
     """The execution that may write; a new one with each attempt."""
-    executor: str
-    attempts: int
+    executor: str = ""
+    attempts: int = 0
     """How often it was begun, further tries of a step counted too."""
-    dollars: float
-    tokens: int
-    url: str
-    created: float
-    started: float | None
-    ended: float | None
+    dollars: float = 0.0
+    tokens: int = 0
+    url: str = ""
+    created: float = 0.0
+    started: float | None = None
+    ended: float | None = None
 
 
 class WorkerCost(NamedTuple):
@@ -272,10 +269,15 @@ class Runs(DatabaseTable):
         found = {str(row[0]): int(row[1]) for row in rows}
         return {state: found.get(state, 0) for state in STATES}
 
-    def trace(self, run: str) -> str | None:
-        """The trace of a run, masked."""
+    def trace(self, run: str, max_bytes: int = 2**40) -> str | None:
+        """The trace of a run, masked; None where there is none. Raises InputError where it is larger."""
         rows = self._database.run("SELECT trace FROM reviewbot_traces WHERE run = ?", run)
-        return str(zlib.decompress(bytes(rows[0][0])), "utf-8", "surrogatepass") if rows else None
+        if not rows:
+            return None
+        data = zlib.decompressobj().decompress(bytes(rows[0][0]), max_bytes + 1)
+        if len(data) > max_bytes:
+            raise InputError(f"it has more than {max_bytes // 2**20} MiB; `reviewbot runs ID --trace` prints it")
+        return str(data, "utf-8", "surrogatepass")
 
     def find_expired(self, older_s: float, limit: int) -> tuple[str, ...]:
         """Runs that ended longer ago."""

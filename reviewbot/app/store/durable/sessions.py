@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from reviewbot.app.store.durable.database import Database
+from reviewbot.app.store.durable.database import DatabaseTable
 
 
 class SessionRow(NamedTuple):
@@ -28,12 +28,8 @@ class SessionRow(NamedTuple):
     """When the session ends."""
 
 
-class SessionTable:
+class SessionTable(DatabaseTable):
     """The sessions of one database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.now = database.now
 
     def add(self, row: SessionRow) -> None:
         """Add a session, and remove those that have ended."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
-from reviewbot.app.store.durable.database import open_database
 from reviewbot.app.store.durable.runs import RunRecord, Runs
-from reviewbot.app.worker.options import JobOptions
+from reviewbot.cli.commands.app.database import app_database
 from reviewbot.cli.output.writing import write_table
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.hosts.registry import resolve_pull
@@ -25,11 +23,7 @@ _HEAD = ("RUN", "STATE", "TRIES", "COST", "TOKENS", "BEGUN", "PULL REQUEST", "RE
 
 def runs_command(arguments: argparse.Namespace) -> int:
     """List the newest runs, or show one. Raises InputError where there is none like that, and ConfigError."""
-    options = JobOptions.of(os.environ)
-    if not options.several and not Path(options.database).exists():
-        raise InputError(f"no run has been made yet: there is no {options.database}")
-    database = open_database(options.database)
-    try:
+    with closing(app_database()) as database:
         runs = Runs(database)
         if arguments.run_id is None:
             if arguments.trace:
@@ -39,8 +33,6 @@ def runs_command(arguments: argparse.Namespace) -> int:
             _show_pull(runs, of_pull, arguments)
         else:
             _show(runs, arguments)
-    finally:
-        database.close()
     return ExitCode.REVIEWED
 
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from reviewbot.app.store.durable.database import open_database
 from reviewbot.app.store.durable.labels import Labels
-from reviewbot.app.worker.options import JobOptions
+from reviewbot.cli.commands.app.database import open_app_database
 from reviewbot.cli.labels_file import labels_path, read_labels
+from reviewbot.cli.output.writing import write_table
 from reviewbot.domain.contracts.feedback import Label
 from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.evaluate.feedback_fit import GroupRates, Interval, fit_feedback, rates
 from reviewbot.evaluate.model_fit import MIN_CHANGES, MIN_CLAIMS
 from reviewbot.memory.feedback import labels_of
-from reviewbot.report.terminal_style import write
-from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.report.text import one_line
 from reviewbot.strict_json import write_json
 
 _HEAD = ("BY", "NAME", "REPORTED", "VERDICTS", "RIGHT", "WRONG", "PRECISION", "MERGED", "FIXED", "RESOLVED AT MERGE")
@@ -41,18 +41,9 @@ def calibration_command(arguments: argparse.Namespace) -> int:
         }
         sys.stdout.write(write_json(value, indent=2) + "\n")
         return ExitCode.REVIEWED
-    rows = [_HEAD, *(_row(rate) for rate in found)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if n in _NUMBERS else cell.ljust(width)
-            for n, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
     needed = f"none: a model needs {MIN_CLAIMS} verdicts, or a rule 8, of {MIN_CHANGES} pull requests at least"
-    lines += ["", *(table.notes() or (f"Fitted numbers: {needed}",))]
-    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+    below = ("", *(table.notes() or (f"Fitted numbers: {needed}",)))
+    write_table(_HEAD, *(_row(rate) for rate in found), numbers=_NUMBERS, below=below)
     return ExitCode.REVIEWED
 
 
@@ -60,24 +51,13 @@ def _labels(source: Path | None) -> tuple[Label, ...]:
     """The labels of a file, of a folder of ledgers, of the App's database, or of this machine, in that order."""
     if source is not None:
         return _of_folder(source) if source.is_dir() else read_labels(source)
-    if (labels := _of_app()) is not None:
-        return labels
+    if (database := open_app_database()) is not None:
+        with closing(database):
+            return Labels(database).list_labels()
     path = labels_path(os.environ)
     if not path.exists():
         raise InputError(f"no finding has a label yet: there is no database of the App, and no {path}")
     return read_labels(path)[::-1]
-
-
-def _of_app() -> tuple[Label, ...] | None:
-    """The labels in the App's database; None where there is no App on this machine."""
-    options = JobOptions.of(os.environ)
-    if not options.several and not Path(options.database).exists():
-        return None
-    database = open_database(options.database)
-    try:
-        return Labels(database).list_labels()
-    finally:
-        database.close()
 
 
 def _of_folder(folder: Path) -> tuple[Label, ...]:

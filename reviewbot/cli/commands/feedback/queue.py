@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import os
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import closing
 
-from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, LogEntry, QueueItem
-from reviewbot.app.worker.options import JobOptions
-from reviewbot.cli.output.writing import say
+from reviewbot.cli.commands.app.database import app_database
+from reviewbot.cli.output.writing import say, write_table
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.report.findings.view import title_of
-from reviewbot.report.terminal_style import write
-from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.report.text import one_line
 from reviewbot.strict_json import write_json
 
 DECISIONS = ("confirm", "dismiss", "ask-again")
@@ -26,24 +23,13 @@ _NAME_DIGITS, _TITLE_CHARS = 12, 60
 
 def queue_command(arguments: argparse.Namespace) -> int:
     """`reviewbot queue`. Raises InputError and ConfigError."""
-    database = open_app_database()
-    try:
+    with closing(app_database()) as database:
         queue = HumanQueue(database)
         if arguments.item is None:
             _list(queue.list_items(status=None if arguments.all else "waiting"), arguments.format)
         else:
             _decide(queue, arguments)
-    finally:
-        database.close()
     return ExitCode.REVIEWED
-
-
-def open_app_database() -> Database:
-    """The App's database, of the environment. Raises InputError where there is none, and ConfigError."""
-    options = JobOptions.of(os.environ)
-    if not options.several and not Path(options.database).exists():
-        raise InputError(f"the App has not run here yet: there is no {options.database}")
-    return open_database(options.database)
 
 
 def _decide(queue: HumanQueue, arguments: argparse.Namespace) -> None:
@@ -64,10 +50,7 @@ def _list(items: tuple[QueueItem, ...], form: str) -> None:
     if form == "json":
         sys.stdout.write(write_json([_fields(item) for item in items], indent=2) + "\n")
         return
-    rows = [_HEAD, *(_row(item) for item in items)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(_HEAD))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
-    write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+    write_table(_HEAD, *(_row(item) for item in items))
 
 
 def _row(item: QueueItem) -> tuple[str, ...]:

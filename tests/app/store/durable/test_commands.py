@@ -9,6 +9,7 @@ import pytest
 
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database, open_database
+from reviewbot.app.store.durable.journal import forget_old_rows
 
 PULL, OTHER = (1, 7), (1, 8)
 NAME = "d" * 32
@@ -92,6 +93,6 @@ def test_old_commands_are_forgotten(commands: Aging) -> None:
     commands.add(said("1", "pause"))
     commands.age(100)
     commands.add(said("2", "pause", pull=OTHER))
-    commands.forget(50)
+    forget_old_rows(commands.database, 50)
 
     assert (commands.paused_by(PULL), commands.paused_by(OTHER)) == ("", "dev")

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.app.store.durable.database import Database, open_database
-from reviewbot.app.store.durable.intents import DurableIntents, forget_old_intents
-from reviewbot.app.store.durable.journal import DurableJournal, forget_installation, forget_old_entries
+from reviewbot.app.store.durable.intents import DurableIntents
+from reviewbot.app.store.durable.journal import DurableJournal, forget_installation, forget_old_rows
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, RunRecord, Runs, State
 from reviewbot.app.store.durable.workers import Chores, Workers
@@ -59,7 +59,7 @@ def test_old_entries_go(database: Database, moment: Moment) -> None:
     journal.put("old", "x")
     moment.now += 100
     journal.put("new", "x")
-    forget_old_entries(database, 50)
+    forget_old_rows(database, 50)
 
     assert (journal.get("old"), journal.get("new")) == (None, "x")
 
@@ -119,7 +119,7 @@ def test_an_intent_is_of_one_installation(database: Database) -> None:
 def test_old_intents_go(database: Database, moment: Moment) -> None:
     DurableIntents(database, 1).record_posted("k", 42)
     moment.now += 100
-    forget_old_intents(database, 50)
+    forget_old_rows(database, 50)
 
     assert DurableIntents(database, 1).find_posted("k") is None
 
@@ -180,7 +180,7 @@ def test_old_heads_go(database: Database, moment: Moment) -> None:
     heads = Heads(database)
     heads.claim(PULL, "a", "run-a")
     moment.now += 100
-    heads.forget(50)
+    forget_old_rows(database, 50)
 
     assert heads.wanted_run(PULL) is None
 
