@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from reviewbot.app.store.durable.database import Database, PostgresDatabase, open_database
+from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.intents import DurableIntents
 from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
@@ -93,10 +93,9 @@ def test_an_address_that_is_none_is_refused_without_its_password() -> None:
 
 
 def test_a_server_that_does_not_answer_is_given_up_without_its_address() -> None:
-    database = PostgresDatabase("postgresql://user:hunter2@127.0.0.1:1/none", outage_s=0.0)
-
     with pytest.raises(ConfigError, match="does not answer") as caught:
-        database.prepare()
+        open_database("postgresql://user:hunter2@127.0.0.1:1/none", outage_s=0.0)
+
     assert "hunter2" not in str(caught.value)
 
 
