@@ -40,6 +40,16 @@ def mend_surrogates(value: Any) -> Any:  # noqa: ANN401 - as above
     return value
 
 
+def a_dict(value: object) -> dict[str, Any]:
+    """The value where it is an object; empty else."""
+    return value if isinstance(value, dict) else {}
+
+
+def a_list(value: object) -> list[Any]:
+    """The value where it is an array; empty else."""
+    return value if isinstance(value, list) else []
+
+
 def write_json(value: object, *, indent: int | None = None) -> str:
     """The JSON text of a value, as `for_logs`, without a last LF. Raises ValueError for NaN and infinity."""
     return for_logs(json.dumps(value, indent=indent, allow_nan=False))

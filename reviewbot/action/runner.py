@@ -17,7 +17,7 @@ from typing import TextIO
 
 from reviewbot.action.event import MAX_EVENT_BYTES
 from reviewbot.domain.errors import InputError
-from reviewbot.report.text import escape_runner_commands, md, one_line
+from reviewbot.report.text import escape_command_property, escape_command_text, escape_runner_commands, md, one_line
 
 SUMMARY_BYTES = 1024 * 1024
 """Of one step; GitHub shows nothing of a longer one."""
@@ -29,9 +29,6 @@ HIDDEN = "***"
 
 _MIN_SECRET_CHARS = 8
 """Characters. What is shorter is no secret, and hiding it would garble words."""
-
-_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-_PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
 
 _PR_SET_DUMPABLE = 4
 """https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html"""
@@ -104,8 +101,7 @@ class StepOutput:
 
     def say(self, level: str, message: str) -> None:
         """One mark at the run: "error", "warning" or "notice". The message may be anything."""
-        title = _escape("reviewbot", _PROPERTY)
-        self.log.write(f"::{level} title={title}::{_escape(self.mask(message), _DATA)}\n")
+        self.log.write(f"::{level} title=reviewbot::{escape_command_text(self.mask(message))}\n")
 
     def line(self, text: str) -> None:
         """One line of the log that is no command, whatever is in it."""
@@ -130,7 +126,7 @@ class StepOutput:
         """The text without the secrets, also as they stand where it was escaped already."""
         for secret in self.secrets:
             if len(secret) >= _MIN_SECRET_CHARS:
-                for form in (secret, _escape(secret, _PROPERTY), _escape(secret, _DATA), md(secret)):
+                for form in (secret, escape_command_property(secret), escape_command_text(secret), md(secret)):
                     text = text.replace(form, HIDDEN)
         return text
 
@@ -144,10 +140,6 @@ def _append(path: Path | None, text: str, name: str) -> None:
             file.write(text)
     except OSError as error:
         raise InputError(f"cannot write to {name}: {error.strerror}") from None
-
-
-def _escape(text: str, codes: Mapping[str, str]) -> str:
-    return "".join(codes.get(char, char) for char in text)
 
 
 def disable_ptrace() -> bool:

@@ -39,10 +39,6 @@ def add_symbols(answer: Review, snapshot: Snapshot) -> Review:
     return set_symbols(answer, lambda finding: symbols.get(_lines_of(finding)))
 
 
-def _path_of(finding: Finding) -> str:
-    return finding.path
-
-
 def _lines_of(finding: Finding) -> tuple[str, int, int]:
     return finding.path, finding.line, finding.end_line
 
@@ -94,7 +90,7 @@ def places(answer: Review, snapshot: Snapshot) -> PlaceOf:
     are its place.
     """
     known: dict[Finding, CodePlace] = {}
-    for path, findings in groupby(sorted(set(all_of(answer)), key=_lines_of), key=_path_of):
+    for path, findings in groupby(sorted(set(all_of(answer)), key=_lines_of), key=lambda finding: finding.path):
         statements = Statements(snapshot.head(path) if language_of(path) == "python" else None)
         for finding in findings:
             over = statements.over(finding.line, finding.end_line)

@@ -8,7 +8,7 @@ from reviewbot.coverage.verdict import is_lacking
 from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.domain.contracts import DESCRIPTION, TITLE
 from reviewbot.report.findings.view import mark_of
-from reviewbot.report.text import clip, label, short_line, visible
+from reviewbot.report.text import clip, escape_command_property, escape_command_text, label, short_line, visible
 from reviewbot.report.view_model import by_severity, suppression_groups
 from reviewbot.wording import with_count
 
@@ -25,10 +25,6 @@ _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info
 _TITLE_CHARS, _MESSAGE_CHARS = 200, 1_500
 _OURS = "reviewbot"
 """The start of every title: other steps of a workflow annotate as well."""
-
-# The runner takes these back out again. Everything else that could end a line or a property is made visible before.
-_DATA = {"%": "%25", "\r": "%0D", "\n": "%0A"}
-_PROPERTY = _DATA | {":": "%3A", ",": "%2C"}
 
 
 class _Annotation(NamedTuple):
@@ -105,8 +101,8 @@ def _command(annotation: _Annotation) -> str:
         place = [("file", _file(annotation.path)), ("line", str(annotation.line))]
         place.append(("endLine", str(annotation.end_line)))
     place.append(("title", clip(annotation.title, _TITLE_CHARS)))
-    properties = ",".join(f"{name}={_escape(text, _PROPERTY)}" for name, text in place)
-    return f"::{annotation.level} {properties}::{_escape(annotation.message, _DATA)}"
+    properties = ",".join(f"{name}={escape_command_property(text)}" for name, text in place)
+    return f"::{annotation.level} {properties}::{escape_command_text(annotation.message)}"
 
 
 def _file(path: str) -> str:
@@ -117,7 +113,3 @@ def _file(path: str) -> str:
         return label(path)
     plain = name.replace("\n", "").replace("\r", "")
     return name if plain == visible(plain) else label(path)
-
-
-def _escape(text: str, codes: dict[str, str]) -> str:
-    return "".join(codes.get(char, char) for char in text)

@@ -66,6 +66,16 @@ def escape_runner_commands(text: str) -> str:
     return _COMMAND.sub(lambda found: r"#\x23" if found[0] == "##" else rf"{found['start']}\x3a:", text)
 
 
+def escape_command_text(text: str) -> str:
+    """A message as a workflow command takes it: the runner takes these escapes back out."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escape_command_property(text: str) -> str:
+    """A property of a workflow command likewise."""
+    return escape_command_text(text).replace(":", "%3A").replace(",", "%2C")
+
+
 def one_line(text: str) -> str:
     """`visible`, with runs of blanks and line ends as one space, and none at the ends."""
     return " ".join(visible(re.sub(r"\r+(?=\n|\Z)", "", text)).split())

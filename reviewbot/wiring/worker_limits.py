@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import get_args
 
 from reviewbot.config import Settings
 from reviewbot.config.load import FILE_NAME
 from reviewbot.config.messages import nearest
+from reviewbot.config.providers import TIERS
 from reviewbot.config.worker_limits import BUDGET, WorkerLimit
-from reviewbot.domain.contracts import Tier, WorkerCard
+from reviewbot.domain.contracts import WorkerCard
 from reviewbot.domain.errors import ConfigError
 from reviewbot.domain.ports import WorkerSet
-
-_TIERS = get_args(Tier)
 
 
 def limit_workers(worker_set: WorkerSet, settings: Settings) -> WorkerSet:
@@ -72,5 +70,5 @@ def _value(card: WorkerCard, key: str) -> int | str:
 
 def _is_above(limit: WorkerLimit, allowed: int | str) -> bool:
     if limit.key == "tier":
-        return _TIERS.index(limit.value) > _TIERS.index(allowed)
+        return TIERS.index(str(limit.value)) > TIERS.index(str(allowed))
     return int(limit.value) > int(allowed)

@@ -28,6 +28,9 @@ SAFE_PATH: Final = "/usr/bin:/bin"
 FOLDER: Final = "{folder}"
 """In an argument: the folder with the files."""
 
+ISOLATION: Final = ("empty_folder", "scrubbed_environment", "time", "output")
+"""What `run_program` does on every system; resource limits come on top where the system has them."""
+
 _STDOUT, _STDERR = 1, 2
 
 _LIMITS: Final = ProgramLimits()

@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from reviewbot.strict_json import a_dict, a_list
+
 
 class Dependency(NamedTuple):
     """A package that a manifest asks for."""
@@ -51,17 +53,17 @@ def dependencies(manifest: Manifest, text: str | None) -> Mapping[str, Dependenc
 def _package_json(text: str) -> Iterator[Dependency]:
     table = json.loads(text)
     for section in ("dependencies", "devDependencies", "optionalDependencies"):
-        yield from _pairs(table.get(section) if isinstance(table, dict) else None)
+        yield from _pairs(a_dict(table).get(section))
 
 
 def _pairs(table: object) -> Iterator[Dependency]:
-    for name, spec in table.items() if isinstance(table, dict) else ():
+    for name, spec in a_dict(table).items():
         yield Dependency(name, spec if isinstance(spec, str) else json.dumps(spec, default=str))
 
 
 def _cargo(text: str) -> Iterator[Dependency]:
     table = tomllib.loads(text)
-    for holder in (table, table.get("workspace"), *_values(table.get("target"))):
+    for holder in (table, table.get("workspace"), *a_dict(table.get("target")).values()):
         for section in ("dependencies", "dev-dependencies", "build-dependencies"):
             for name, spec in _items(holder, section):
                 real = spec.get("package", name) if isinstance(spec, dict) else name
@@ -72,30 +74,17 @@ def _pyproject(text: str) -> Iterator[Dependency]:
     table = tomllib.loads(text)
     project = table.get("project")
     lists = [each for _, each in (*_items(project, "optional-dependencies"), *_items(table, "dependency-groups"))]
-    for listed in (project.get("dependencies") if isinstance(project, dict) else None, *lists):
-        yield from _required(each for each in _list(listed) if isinstance(each, str))
+    for listed in (a_dict(project).get("dependencies"), *lists):
+        yield from _required(each for each in a_list(listed) if isinstance(each, str))
     poetry = dict(_items(table, "tool")).get("poetry")
     plain = _pairs(dict(_items(poetry, "dependencies")))
     yield from (each for each in plain if each.name != "python")
     for _, group in _items(poetry, "group"):
-        yield from _pairs(group.get("dependencies") if isinstance(group, dict) else None)
+        yield from _pairs(a_dict(group).get("dependencies"))
 
 
 def _items(table: object, key: str) -> Iterable[tuple[str, Any]]:
-    inner = table.get(key) if isinstance(table, dict) else None
-    return inner.items() if isinstance(inner, dict) else ()
-
-
-def _list(value: object) -> Iterable[Any]:
-    return value if isinstance(value, list) else ()
-
-
-def _values(table: object) -> Iterable[Any]:
-    return table.values() if isinstance(table, dict) else ()
-
-
-def _requirements(text: str) -> Iterator[Dependency]:
-    return _required(text.split("\n"))
+    return a_dict(a_dict(table).get(key)).items()
 
 
 def _required(lines: Iterable[str]) -> Iterator[Dependency]:
@@ -124,7 +113,7 @@ _BY_NAME = {
     "package.json": Manifest("npm", _package_json),
     "Cargo.toml": Manifest("cargo", _cargo),
     "pyproject.toml": Manifest("pypi", _pyproject),
-    "requirements.txt": Manifest("pypi", _requirements),
+    "requirements.txt": Manifest("pypi", lambda text: _required(text.split("\n"))),
     "Gemfile": Manifest("gem", _gemfile),
     "go.mod": Manifest("go", _go_mod),
 }

@@ -19,6 +19,7 @@ from reviewbot.analyzers.dependencies.manifests import Dependency, Manifest, dep
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+from reviewbot.strict_json import a_dict
 from reviewbot.tables import packaged_table
 
 NAME = "dependencies"
@@ -121,5 +122,4 @@ def _scripts(text: str | None) -> Mapping[str, str]:
         table = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
-    scripts = table.get("scripts") if isinstance(table, dict) else None
-    return {name: does for name, does in scripts.items() if isinstance(does, str)} if isinstance(scripts, dict) else {}
+    return {name: does for name, does in a_dict(a_dict(table).get("scripts")).items() if isinstance(does, str)}

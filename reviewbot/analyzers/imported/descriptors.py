@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from reviewbot.diff.parser.file_names import to_bytes
+from reviewbot.strict_json import a_dict, a_list
 
 _MAX_NUMBER = 2**31 - 1
 """No file has more lines, no list more entries."""
@@ -25,16 +26,6 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30}):")
 """At least two letters: one letter is a drive."""
 _DRIVE = re.compile(rb"/{0,3}[A-Za-z]:[/\\]")
 _MAX_DEPTH = 200
-
-
-def a_dict(value: object) -> dict[str, Any]:
-    """The value where it is an object; empty else."""
-    return value if isinstance(value, dict) else {}
-
-
-def a_list(value: object) -> list[Any]:
-    """The value where it is an array; empty else."""
-    return value if isinstance(value, list) else []
 
 
 def a_text(value: object) -> str:

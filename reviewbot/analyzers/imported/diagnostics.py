@@ -10,8 +10,9 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from reviewbot.analyzers.imported.descriptors import a_dict, a_list, a_number, a_text
+from reviewbot.analyzers.imported.descriptors import a_number, a_text
 from reviewbot.analyzers.imported.results import Omission, ProgramRun, Result, collect_run, to_level
+from reviewbot.strict_json import a_dict, a_list
 
 _UNNAMED = "rdjson"
 

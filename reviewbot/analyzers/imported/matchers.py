@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 
 import re2
 
-from reviewbot.analyzers.imported.descriptors import a_dict, a_list, a_number, a_text
+from reviewbot.analyzers.imported.descriptors import a_number, a_text
 from reviewbot.analyzers.imported.results import Omission, ProgramRun, Result, collect_run, to_level
 from reviewbot.domain.errors import InputError
+from reviewbot.strict_json import a_dict, a_list
 
 MAX_MATCHERS = 50
 """Of all files together: each one reads every line of every log."""

@@ -14,8 +14,6 @@ from typing import Any
 from reviewbot.analyzers.imported.descriptors import (
     MAX_TEXT,
     Descriptors,
-    a_dict,
-    a_list,
     a_number,
     a_text,
     an_entry,
@@ -31,6 +29,7 @@ from reviewbot.analyzers.imported.results import (
     collect_run,
 )
 from reviewbot.domain.errors import InputError
+from reviewbot.strict_json import a_dict, a_list
 
 _NO_PROBLEMS = frozenset({"pass", "notApplicable", "informational"})
 _LEVELS = frozenset({"none", "note", "warning", "error"})

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, new_side
 from reviewbot.analyzers.core.preexisting import MAX_TOKEN
-from reviewbot.analyzers.core.process import FOLDER, Finished, ProgramError, run_program
+from reviewbot.analyzers.core.process import FOLDER, ISOLATION, Finished, ProgramError, run_program
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, report, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.core.single_flight import Batches
@@ -24,9 +24,6 @@ from reviewbot.domain.contracts import Candidate, ToolRun
 from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread, stoppable
-
-ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
-"""What `process.run_program` does on every system."""
 
 MAX_REPORT_ROWS = 30
 """Of a diagnostic. A longer one is about a whole block, and counts on its first row alone."""

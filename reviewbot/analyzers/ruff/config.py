@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from reviewbot.domain.ports import Snapshot
+from reviewbot.strict_json import a_dict
 
 _NAMES = (".ruff.toml", "ruff.toml", "pyproject.toml")
 """In the order in which ruff takes them, in each folder from the file's own up to the top."""
@@ -79,8 +80,7 @@ def parse_config(text: str) -> dict[str, Any] | None:
 
 def inner(values: dict[str, Any], key: str) -> dict[str, Any]:
     """A table in a table; empty where there is something else."""
-    found = values.get(key)
-    return found if isinstance(found, dict) else {}
+    return a_dict(values.get(key))
 
 
 def _config(folder: str, name: str, text: str, values: dict[str, Any]) -> RuffConfig | None:

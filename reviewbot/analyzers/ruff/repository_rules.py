@@ -18,7 +18,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.process import ProgramError, run_program
+from reviewbot.analyzers.core.process import ISOLATION, ProgramError, run_program
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
 from reviewbot.analyzers.python.reader import PythonReader, digest
@@ -108,7 +108,6 @@ SELECTED_CONFIDENCE = 86
 UNSURE_CONFIDENCE = 60
 """They do not keep the rule themselves, wave it aside on this line, or set it in a file that is not read."""
 
-_ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
 _CONFIGS_HELD = 8
 _MAX_REPORT_LINES = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
@@ -185,7 +184,7 @@ class RepositoryRules:
             version=answer.version,
             duration_ms=answer.duration_ms,
             exit_code=0,
-            isolation=(*_ISOLATION, *answer.limits),
+            isolation=(*ISOLATION, *answer.limits),
         )
         return report(path, run, found, self._missed(path, answer))
 
@@ -205,8 +204,8 @@ class RepositoryRules:
         self, runner: RuffRunner, asked: _Asked, file: ChangedFile, snapshot: Snapshot
     ) -> Collection[str]:
         """The rules that the repository may not keep, or not in the way in which this ruff reports them."""
-        cap_candidates = await self._kept.find_broken(runner, asked.selection, file, snapshot)
-        return cap_candidates.broken if cap_candidates.shown or asked.sure else asked.selection.codes
+        seen = await self._kept.find_broken(runner, asked.selection, file, snapshot)
+        return seen.broken if seen.shown or asked.sure else asked.selection.codes
 
     async def _ask(self) -> dict[str, Version]:
         """The stable rules of the installed ruff, each with the version that brought it."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.process import ProgramError
+from reviewbot.analyzers.core.process import ISOLATION, ProgramError
 from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.lines import odd_coding
@@ -20,9 +20,6 @@ from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count
-
-ISOLATION = ("empty_folder", "scrubbed_environment", "time", "output")
-"""What `process.run_program` does on every system; resource limits come on top where the system has them."""
 
 _MAX_REPORT_LINES = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""

@@ -31,7 +31,6 @@ from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of, tallies_of_calls
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
-from reviewbot.config import Settings
 from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, Hunk
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
@@ -141,7 +140,9 @@ class Hosted:
             if who := self._paused_by(run.request):
                 return asyncio.run(self._refused(session, ref_of(pull), PAUSED.format(who)))
             # The host delivers in any order: what a delivery was refused for may be gone by now.
-            if run.request.refusal and (why := refusal_of(facts_of(pull), self._operator_settings())):
+            if run.request.refusal and (
+                why := refusal_of(facts_of(pull), wiring.settings_for(None, self._app.environ, {}))
+            ):
                 return asyncio.run(self._refused(session, ref_of(pull), why))
             return {"ref": ref_of(pull).model_dump(mode="json")}
 
@@ -281,9 +282,6 @@ class Hosted:
         except (HostAccessError, HostMissingError):
             self._app.tokens.forget(request.installation)
             raise
-
-    def _operator_settings(self) -> Settings:
-        return wiring.settings_for(None, self._app.environ, {})
 
     def _terms(self, run: RunContext) -> RunOptions:
         flags, anew = with_wishes(run.request)

@@ -12,6 +12,7 @@ from reviewbot.domain.errors import HostAccessError
 from reviewbot.hosts.github.auth.app import AppTokens
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
+from reviewbot.strict_json import a_dict
 
 ROUND_S = 600.0
 """For all calls of one function here."""
@@ -80,8 +81,8 @@ def open_heads(tokens: AppTokens, installation: int, since_s: float) -> Iterator
             for pull in client.items(path, query={"state": "open", "sort": "updated", "direction": "desc"}):
                 if _seconds(pull.get("updated_at")) < since_s:
                     break
-                head, number, repository_id = pull.get("head"), pull.get("number"), repository.get("id")
-                sha = head.get("sha") if isinstance(head, dict) else None
+                number, repository_id = pull.get("number"), repository.get("id")
+                sha = a_dict(pull.get("head")).get("sha")
                 if isinstance(number, int) and isinstance(repository_id, int) and isinstance(sha, str):
                     yield str(repository["full_name"]), repository_id, number, check_sha(sha)
 

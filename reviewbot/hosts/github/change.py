@@ -26,6 +26,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, read_file_list, text_of
 from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.pull import GithubPull, check_repository, check_sha, read_pull
+from reviewbot.strict_json import a_dict, a_list
 from reviewbot.wording import with_count
 
 DIFF = "application/vnd.github.diff"
@@ -80,15 +81,13 @@ def merge_base_of(client: GithubClient, pull: PullRequest) -> str | None:
         data = _compare(client, pull, page=2)
     except HostMissingError:
         return None
-    found = data.get("merge_base_commit")
-    sha = found.get("sha") if isinstance(found, dict) else None
+    sha = a_dict(data.get("merge_base_commit")).get("sha")
     return check_sha(sha) if isinstance(sha, str) else None
 
 
 def _compare(client: GithubClient, pull: PullRequest, page: int) -> dict[str, object]:
     path = f"/repos/{check_repository(pull.repository)}/compare/{pull.base_sha}...{pull.head_sha}"
-    data = client.request("GET", path, query={"per_page": 1, "page": page}).data
-    return data if isinstance(data, dict) else {}
+    return a_dict(client.request("GET", path, query={"per_page": 1, "page": page}).data)
 
 
 def _by_diff(reading: _Reading) -> tuple[ChangeSet, str] | None:
@@ -122,8 +121,7 @@ def _by_list(reading: _Reading) -> tuple[ChangeSet, str]:
     pull, client = reading.pull, reading.client
     files = read_file_list(client.items(f"{reading.place}/pulls/{pull.number}/files"))
     if all(file.withheld for file in files):
-        rows = _compare(client, pull, page=1).get("files")
-        compared = read_file_list(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else []
+        compared = read_file_list(map(a_dict, a_list(_compare(client, pull, page=1).get("files"))))
         if any(file.patch for file in compared):
             reading.notes.append(
                 "GitHub lists no text of the changed files; its comparison of the two commits was read"

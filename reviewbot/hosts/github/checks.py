@@ -15,6 +15,7 @@ from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.reviews import is_id
+from reviewbot.strict_json import a_dict
 
 PER_CALL = 50
 """Annotations that one call takes: https://docs.github.com/en/rest/checks/runs#update-a-check-run. They add up."""
@@ -60,10 +61,10 @@ class GithubChecks:
             if found := self.in_progress(name, head_sha):
                 return found
             raise
-        number = answer.get("id") if isinstance(answer, dict) else None
+        number = a_dict(answer).get("id")
         if not is_id(number):
             raise HostUnknownError("GitHub began a check run and names no id for it")
-        return int(str(number))
+        return number
 
     def finish_check(self, check_id: int, draft: CheckDraft) -> str:
         """Conclude it; its URL. Annotations come first, in batches, so that it is never concluded without them.
@@ -113,10 +114,8 @@ class GithubChecks:
 
     def _added(self, path: str, digest: str) -> tuple[int, int]:
         """How many of these annotations a check run has, and how many it had before them."""
-        found = self._client.request("GET", path).data
-        check = found if isinstance(found, dict) else {}
-        output = check.get("output")
-        number = output.get("annotations_count") if isinstance(output, dict) else None
+        check = a_dict(self._client.request("GET", path).data)
+        number = a_dict(check.get("output")).get("annotations_count")
         count = number if isinstance(number, int) else 0
         last = _ADDED.fullmatch(str(check.get("external_id")))
         if last is None or last[1] != digest or int(last[2]) > count:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -28,7 +29,6 @@ from reviewbot.hosts.github.rate_limits import (
     BlockingClock,
     Patience,
     RemainingRequests,
-    SystemBlockingClock,
 )
 from reviewbot.hosts.github.transport import MOVED, BrokenError, HttpSession, Raw, RequestCall, origin_of
 
@@ -74,7 +74,7 @@ class GithubClient:
     def __init__(
         self,
         access: GithubAccess,
-        clock: BlockingClock | None = None,
+        clock: BlockingClock = time,
         deadline_s: float = DEADLINE_S,
         before_write: Callable[[], None] = lambda: None,
     ) -> None:
@@ -85,7 +85,7 @@ class GithubClient:
         self.access = access
         self._before_write = before_write
         self._session = HttpSession(access.api_url)
-        self._clock = clock or SystemBlockingClock()
+        self._clock = clock
         self._patience = Patience(self._clock, deadline_s)
         self._left = RemainingRequests()
         self._requester = Requester(
@@ -111,7 +111,7 @@ class GithubClient:
 
     def remaining(self, limit: str = "core") -> int | None:
         """Requests that GitHub leaves this token in this hour ("core": of REST; "graphql"); None: not known."""
-        return self._left.of(limit, self._clock.now())
+        return self._left.of(limit, self._clock.time())
 
     def close(self) -> None:
         """Close the connections."""
@@ -220,7 +220,7 @@ class GithubClient:
             return raw
         if raw.status in _SUCCESS and not (raw.status == HTTPStatus.ACCEPTED and asked.method == "GET"):
             return raw
-        failed = Failed(asked.about, raw.status, raw.headers, _json_or_none(raw.content), self._clock.now())
+        failed = Failed(asked.about, raw.status, raw.headers, _json_or_none(raw.content), self._clock.time())
         raise fault(failed, repeatable=repeatable)
 
     def _place_of(self, url: str) -> tuple[str, dict[str, str | int]]:

@@ -19,6 +19,7 @@ from reviewbot.domain.errors import (
     HostUnknownError,
 )
 from reviewbot.hosts.github.rate_limits import Again, limit_pause_s
+from reviewbot.strict_json import a_dict, a_list
 
 MESSAGE_CHARS = 200
 
@@ -67,8 +68,7 @@ def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
 
 def graphql_fault(data: object) -> HostError | Again:
     """The error that the `errors` of a GraphQL answer stand for."""
-    errors = data if isinstance(data, list) else []
-    first = errors[0] if errors and isinstance(errors[0], dict) else {}
+    first = a_dict(next(iter(a_list(data)), None))
     kind, message = _plain(first.get("type")), message_of(first)
     if kind in {"RATE_LIMITED", "RATE_LIMIT"}:
         return HostLimitError("GitHub's limit of GraphQL points is reached")
@@ -81,20 +81,16 @@ def graphql_fault(data: object) -> HostError | Again:
 
 def message_of(data: object) -> str:
     """GitHub's own words, for one line; "no reason given" where there are none."""
-    words = [_plain(data.get("message"))] if isinstance(data, dict) else []
-    errors = data.get("errors") if isinstance(data, dict) else None
-    listed = errors[:3] if isinstance(errors, list) else []
+    words = [_plain(a_dict(data).get("message"))]
+    listed = a_list(a_dict(data).get("errors"))[:3]
     words += [_plain((e.get("message") or e.get("code")) if isinstance(e, dict) else e) for e in listed]
     return "; ".join(word for word in words if word)[:MESSAGE_CHARS] or "no reason given"
 
 
 def code_of(data: object) -> str:
     """The first `code` among the errors of an answer; empty where there is none."""
-    errors = data.get("errors") if isinstance(data, dict) else None
-    for each in [*(errors if isinstance(errors, list) else []), data]:
-        if isinstance(each, dict) and isinstance(each.get("code"), str):
-            return _plain(each["code"])
-    return ""
+    known = [*a_list(a_dict(data).get("errors")), data]
+    return next((_plain(code) for each in known if isinstance(code := a_dict(each).get("code"), str)), "")
 
 
 def _missing(about: str) -> str:

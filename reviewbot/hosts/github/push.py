@@ -18,6 +18,7 @@ from reviewbot.hosts.github.change import DIFF
 from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.files.trees import decode_text
 from reviewbot.hosts.github.pull import check_repository, check_sha
+from reviewbot.strict_json import a_dict, a_list
 
 MAX_COMMITS = 100
 """Of a push that are listed: one page."""
@@ -65,8 +66,8 @@ def _check_files(listed: JSON, change: ChangeSet) -> None:
 
     A name that is no UTF-8 is another one in GitHub's JSON than in its diff: then the file would not be found.
     """
-    rows = listed if isinstance(listed, list) else []
-    names = {str(row.get("filename")) for row in rows if isinstance(row, dict)}
+    rows = a_list(listed)
+    names = {str(row.get("filename")) for row in map(a_dict, rows)}
     if not isinstance(listed, list) or len(rows) >= MAX_COMPARED or names != {file.path for file in change.files}:
         raise HostError(f"GitHub's comparison and its diff name other files: {len(rows)} and {len(change.files)}")
 
@@ -83,7 +84,6 @@ def _first_parents(rows: JSON, earlier: str, head: str) -> tuple[str, ...]:
 
 
 def _parents(rows: JSON) -> Iterator[tuple[str, str]]:
-    for row in rows if isinstance(rows, list) else ():
-        parents = row.get("parents") if isinstance(row, dict) else None
-        if isinstance(parents, list) and parents and isinstance(parents[0], dict):
-            yield str(row.get("sha")), str(parents[0].get("sha"))
+    for row in map(a_dict, a_list(rows)):
+        if parents := a_list(row.get("parents")):
+            yield str(row.get("sha")), str(a_dict(parents[0]).get("sha"))

@@ -6,7 +6,6 @@ best-practices-for-using-the-rest-api: wait as `retry-after` says, else until `x
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from threading import Lock
@@ -50,32 +49,16 @@ T = TypeVar("T")
 
 
 class BlockingClock(Protocol):
-    """Clock of a blocking client, replaceable so that tests need not wait."""
+    """Clock of a blocking client: the module `time`, or one with which tests need not wait."""
 
     def monotonic(self) -> float:
         """Seconds since some moment, never going back."""
 
-    def now(self) -> float:
+    def time(self) -> float:
         """Seconds since 1970: GitHub says so when a limit ends."""
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, /) -> None:
         """Wait."""
-
-
-class SystemBlockingClock:
-    """The clock of the system."""
-
-    def monotonic(self) -> float:
-        """Seconds since some moment, never going back."""
-        return time.monotonic()
-
-    def now(self) -> float:
-        """Seconds since 1970."""
-        return time.time()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
 
 
 class Again(Exception):  # noqa: N818 - no error yet: the same request may fare better

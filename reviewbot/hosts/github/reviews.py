@@ -18,6 +18,7 @@ from reviewbot.hosts.base import (
 )
 from reviewbot.hosts.github.client import MAX_PAGES, GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
+from reviewbot.strict_json import a_dict
 
 _VIEWER = "query { viewer { databaseId } }"
 """Who we are, for a token that may not ask `/user`: one of an App's installation, or of a workflow."""
@@ -57,7 +58,7 @@ class GithubReviews:
 
     def head_sha(self) -> str:
         """The head, read now."""
-        head = _object(_object(self._client.request("GET", self._pull).data).get("head"))
+        head = a_dict(a_dict(self._client.request("GET", self._pull).data).get("head"))
         return check_sha(_text(head.get("sha")))
 
     def own_id(self) -> int:
@@ -68,9 +69,9 @@ class GithubReviews:
         """
         if self._own_id is None:
             try:
-                found = _object(self._client.request("GET", "/user").data).get("id")
+                found = a_dict(self._client.request("GET", "/user").data).get("id")
             except (HostAccessError, HostMissingError):
-                found = _object(self._client.graphql(_VIEWER, {}).get("viewer")).get("databaseId")
+                found = a_dict(self._client.graphql(_VIEWER, {}).get("viewer")).get("databaseId")
             if not is_id(found):
                 raise HostAccessError("GitHub does not tell whose token this is, so that no own review is known")
             self._own_id = found
@@ -80,7 +81,8 @@ class GithubReviews:
         """All reviews, of all pages, oldest first. One that was not submitted is left out."""
         listed = self._client.items(f"{self._pull}/reviews")
         shown = [each for each in listed if str(each.get("state", "")).upper() != _PENDING]
-        return tuple(sorted((self._review(each) for each in shown if is_id(each.get("id"))), key=_by_id))
+        posted = (self._review(each) for each in shown if is_id(each.get("id")))
+        return tuple(sorted(posted, key=lambda each: each.review_id))
 
     def editors(self) -> dict[int, int]:
         """The account that last edited each of the last 100 reviews; empty where GraphQL does not answer.
@@ -91,9 +93,9 @@ class GithubReviews:
             found = self._client.graphql(_EDITORS, self._named)
         except HostError:  # a server may have REST alone
             return {}
-        page = _object(_object(_object(found.get("repository")).get("pullRequest")).get("reviews"))
-        nodes = [_object(each) for each in page.get("nodes") or ()]
-        rows = [(each.get("databaseId"), _object(each.get("editor")).get("databaseId")) for each in nodes]
+        page = a_dict(a_dict(a_dict(found.get("repository")).get("pullRequest")).get("reviews"))
+        nodes = [a_dict(each) for each in page.get("nodes") or ()]
+        rows = [(each.get("databaseId"), a_dict(each.get("editor")).get("databaseId")) for each in nodes]
         return {review: account for review, account in rows if is_id(review) and is_id(account)}
 
     def threads(self) -> tuple[Thread, ...]:
@@ -118,11 +120,7 @@ class GithubReviews:
 
         https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
         """
-        path = f"{self._pull}/comments/{int(thread_id)}/replies"
-        answer = self._client.request("POST", path, body={"body": body}, repeatable=False).data
-        if not isinstance(answer, dict) or not is_id(answer.get("id")):
-            raise HostUnknownError("GitHub took the reply and names no id for it")
-        return _comment(answer)
+        return _comment(self._post("reply", f"{self._pull}/comments/{int(thread_id)}/replies", {"body": body}))
 
     def conversation(self) -> tuple[PostedComment, ...]:
         """The comments on the whole pull request, of all pages, oldest first."""
@@ -135,10 +133,7 @@ class GithubReviews:
         https://docs.github.com/en/rest/issues/comments#create-an-issue-comment
         """
         path = f"{self._repository}/issues/{self._named['number']}/comments"
-        answer = self._client.request("POST", path, body={"body": body}, repeatable=False).data
-        if not isinstance(answer, dict) or not is_id(answer.get("id")):
-            raise HostUnknownError("GitHub took the comment and names no id for it")
-        return _comment(answer)
+        return _comment(self._post("comment", path, {"body": body}))
 
     def resolve(self, thread_id: int, *, resolved: bool = True) -> None:
         """Mark a thread as resolved, or as open again. Raises HostMissingError where GraphQL does not list it."""
@@ -155,7 +150,7 @@ class GithubReviews:
         """
         found = self._client.items(f"{self._repository}/pulls/comments/{int(comment_id)}/reactions")
         return tuple(
-            Reaction(_author(each), _text(_object(each.get("user")).get("login")), _text(each.get("content")))
+            Reaction(_author(each), _text(a_dict(each.get("user")).get("login")), _text(each.get("content")))
             for each in found
         )
 
@@ -171,13 +166,13 @@ class GithubReviews:
         after: str | None = None
         for _ in range(MAX_PAGES):
             found = self._client.graphql(_THREADS, {**self._named, "after": after})
-            page = _object(_object(_object(found.get("repository")).get("pullRequest")).get("reviewThreads"))
+            page = a_dict(a_dict(a_dict(found.get("repository")).get("pullRequest")).get("reviewThreads"))
             for node in page.get("nodes") or ():
-                comments = _object(_object(node).get("comments")).get("nodes") or ()
-                first = _object(comments[0]).get("databaseId") if comments else None
+                comments = a_dict(a_dict(node).get("comments")).get("nodes") or ()
+                first = a_dict(comments[0]).get("databaseId") if comments else None
                 if is_id(first):
                     states[first] = (_text(node.get("id")), node.get("isResolved") is True)
-            following = _object(page.get("pageInfo"))
+            following = a_dict(page.get("pageInfo"))
             after = following.get("endCursor") if following.get("hasNextPage") else None
             if not isinstance(after, str):
                 break
@@ -191,10 +186,7 @@ class GithubReviews:
         body: dict[str, object] = {"commit_id": draft.commit_sha, "body": draft.body, "event": draft.event}
         if draft.comments:
             body["comments"] = [_inline(comment) for comment in draft.comments]
-        answer = self._client.request("POST", f"{self._pull}/reviews", body=body, repeatable=False).data
-        if not isinstance(answer, dict) or not is_id(answer.get("id")):
-            raise HostUnknownError("GitHub took the review and names no id for it")
-        return self._review(answer)
+        return self._review(self._post("review", f"{self._pull}/reviews", body))
 
     def edit_review(self, review_id: int, body: str) -> None:
         """Replace the body of a review of our own.
@@ -210,6 +202,13 @@ class GithubReviews:
         """
         path = f"{self._pull}/reviews/{int(review_id)}/dismissals"
         self._client.request("PUT", path, body={"message": message, "event": "DISMISS"}, repeatable=False)
+
+    def _post(self, what: str, path: str, body: Json) -> Json:
+        """Send what must not be sent twice; the answer, which has an id."""
+        answer = a_dict(self._client.request("POST", path, body=body, repeatable=False).data)
+        if not is_id(answer.get("id")):
+            raise HostUnknownError(f"GitHub took the {what} and names no id for it")
+        return answer
 
     def _review(self, found: Json) -> PostedReview:
         review_id = int(found["id"])
@@ -248,24 +247,16 @@ def _comment(found: Json) -> PostedComment:
     return PostedComment(
         comment_id=int(found["id"]),
         author_id=_author(found),
-        author=_text(_object(found.get("user")).get("login")),
+        author=_text(a_dict(found.get("user")).get("login")),
         association=_text(found.get("author_association")) or "NONE",
         body=_text(found.get("body")),
-        reactions=count if is_id(count := _object(found.get("reactions")).get("total_count")) else 0,
+        reactions=count if is_id(count := a_dict(found.get("reactions")).get("total_count")) else 0,
     )
 
 
 def _author(found: Json) -> int | None:
-    account = _object(found.get("user")).get("id")
+    account = a_dict(found.get("user")).get("id")
     return account if is_id(account) else None
-
-
-def _by_id(review: PostedReview) -> int:
-    return review.review_id
-
-
-def _object(value: object) -> Json:
-    return value if isinstance(value, dict) else {}
 
 
 def _text(value: object) -> str:

@@ -99,10 +99,7 @@ class HttpSession:
 
         Raises BrokenError, also behind `limit` bytes.
         """
-        wait = left()
-        if wait <= 0:
-            raise BrokenError("there is no time left", sent=False, final=True)
-        timeout = (min(CONNECT_S, wait), min(READ_S, wait))
+        timeout = _timeout(left())
         try:
             with self._session.get(url, timeout=timeout, allow_redirects=False, stream=True) as response:
                 if response.status_code != HTTPStatus.OK:
@@ -115,10 +112,7 @@ class HttpSession:
     def _once(
         self, method: str, url: str, headers: Mapping[str, str], body: str | None, left: Callable[[], float]
     ) -> Raw:
-        wait = left()
-        if wait <= 0:
-            raise BrokenError("there is no time left", sent=False, final=True)
-        timeout = (min(CONNECT_S, wait), min(READ_S, wait))
+        timeout = _timeout(left())
         data = None if body is None else body.encode("utf-8")
         try:
             with self._session.request(
@@ -183,6 +177,13 @@ def origin_of(url: str) -> str:
         return ""
     host = parts.hostname or ""
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}" if host and parts.username is None else ""
+
+
+def _timeout(left_s: float) -> tuple[float, float]:
+    """Seconds to connect, and without a byte. Raises BrokenError where there is no time left."""
+    if left_s <= 0:
+        raise BrokenError("there is no time left", sent=False, final=True)
+    return min(CONNECT_S, left_s), min(READ_S, left_s)
 
 
 def _read(response: requests.Response, left: Callable[[], float]) -> bytes:

@@ -165,7 +165,11 @@ def build_review(
     ends = list(settled.values())
     gaps = [*file_gaps(plan, change), *_worker_gaps(ends)]
     coverage = final_coverage(change, plan, _readings(ends), gaps)
-    human = [*weighed.human, *_once(item for end in ends for item in end.human), *_for_a_person(change, coverage)]
+    human = [
+        *weighed.human,
+        *dict.fromkeys(item for end in ends for item in end.human),
+        *_for_a_person(change, coverage),
+    ]
     issues = weighed.issues
     verdict = decide(change, coverage, gaps, issues, len(human))
     rows = usages(plan, ends, facts.spent)
@@ -219,10 +223,6 @@ def _readings(ends: Sequence[TaskResult]) -> Iterator[Reading]:
 
 def _worker_gaps(ends: Sequence[TaskResult]) -> list[Gap]:
     return [gap for end in ends for gap in (*end.gaps, *(g for result in end.results for g in result.gaps))]
-
-
-def _once(items: Iterable[HumanItem]) -> list[HumanItem]:
-    return list(dict.fromkeys(items))
 
 
 def _for_a_person(change: ChangeSet, coverage: Sequence[FileCoverage]) -> list[HumanItem]:

@@ -29,7 +29,7 @@ class PatientClock:
     def monotonic(self) -> float:
         return sum(self.slept)
 
-    def now(self) -> float:
+    def time(self) -> float:
         return NOW + sum(self.slept)
 
     def sleep(self, seconds: float) -> None:

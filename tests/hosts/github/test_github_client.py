@@ -22,7 +22,7 @@ from reviewbot.hosts.github import transport
 from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.errors import Failed, fault, graphql_fault, message_of
-from reviewbot.hosts.github.rate_limits import Again, SystemBlockingClock, limit_pause_s
+from reviewbot.hosts.github.rate_limits import Again, limit_pause_s
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import (
     bad_token,
@@ -381,15 +381,6 @@ def test_bodies_are_json(github_api: FakeGitHub, client: GithubClient) -> None:
 
     assert client.request("POST", f"{SHOP}/check-runs", body=body).data == {"id": 3}
     assert github_api.recorded[0].body == json.loads(json.dumps(body))
-
-
-def test_the_systems_clock_goes_on() -> None:
-    clock = SystemBlockingClock()
-    before = clock.monotonic()
-    clock.sleep(0)
-
-    assert clock.monotonic() >= before
-    assert clock.now() > NOW - 10**9
 
 
 @pytest.mark.parametrize("url", ["http://[half", "https://host:port/", "https://user@host/", "/path", ""])

@@ -19,6 +19,7 @@ import jwt
 from reviewbot.domain.errors import HostAccessError, HostError
 from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
+from reviewbot.strict_json import a_dict
 
 Permission = Literal["read", "write"]
 
@@ -125,8 +126,7 @@ class AppTokens:
 
 
 def _read(answer: object) -> _Kept:
-    token = answer.get("token") if isinstance(answer, dict) else None
-    ends = answer.get("expires_at") if isinstance(answer, dict) else None
+    token, ends = a_dict(answer).get("token"), a_dict(answer).get("expires_at")
     if not isinstance(token, str) or not _TOKEN.fullmatch(token) or not isinstance(ends, str):
         raise HostError("GitHub's answer to the wish for a token holds none")
     try:

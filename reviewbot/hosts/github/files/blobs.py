@@ -15,6 +15,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.rate_limits import RESERVE
 from reviewbot.sources.blobs.store import hash_of
+from reviewbot.strict_json import a_dict
 
 PER_REQUEST = 100
 """Files that are asked for at once: one point of GraphQL's hourly limit, however many.
@@ -65,8 +66,7 @@ class BlobBatches:
             return []
         except HostError:
             return []
-        found = data.get("repository")
-        objects = found if isinstance(found, dict) else {}
+        objects = a_dict(data.get("repository"))
         texts = ((sha, _bytes(objects.get(f"f{n}"))) for n, sha in enumerate(names))
         return [(sha, raw) for sha, raw in texts if raw is not None and hash_of(raw, (sha,)) == sha]
 
@@ -95,5 +95,5 @@ def _batches(wanted: list[Wanted]) -> Iterator[list[Wanted]]:
 
 
 def _bytes(found: Any) -> bytes | None:  # noqa: ANN401 - JSON of another machine
-    text = found.get("text") if isinstance(found, dict) else None
+    text = a_dict(found).get("text")
     return text.encode("utf-8", "replace") if isinstance(text, str) else None

@@ -12,6 +12,7 @@ from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Commit
 from reviewbot.hosts.github.files.trees import SingleFlight
 from reviewbot.hosts.github.pull import check_repository, check_sha
+from reviewbot.strict_json import a_dict, a_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,11 +63,10 @@ class FileHistory:
 
 def _commits(data: JSON) -> Iterator[Commit]:
     """Yield what can be read of GitHub's answer."""
-    for row in data if isinstance(data, list) else ():
-        sha, said = (row.get("sha"), row.get("commit")) if isinstance(row, dict) else (None, None)
+    for row in map(a_dict, a_list(data)):
+        sha, said = row.get("sha"), row.get("commit")
         if not isinstance(sha, str) or not isinstance(said, dict):
             continue
-        author, message = said.get("author"), said.get("message")
-        date = author.get("date") if isinstance(author, dict) else None
+        date, message = a_dict(said.get("author")).get("date"), said.get("message")
         day = _DATE.match(date) if isinstance(date, str) else None
         yield Commit(sha, day[0] if day else _FIRST_DAY, subject_of(message if isinstance(message, str) else ""))

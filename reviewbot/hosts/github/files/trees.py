@@ -167,7 +167,7 @@ class Objects:
         if chunk is not None and self._kept < MAX_KEPT_BYTES:
             self._ahead.get((commit, *chunk), lambda: self._read_ahead(commit, chunk))
         text = self._texts.peek(sha, UNREAD)
-        return self._blob(sha) if isinstance(text, Unread) else text
+        return decode_text(self._blob_data(sha)) if isinstance(text, Unread) else text
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
         found = (self.find(commit, path) for path in paths)
@@ -176,9 +176,6 @@ class Objects:
             if self._may_keep(text):
                 self._texts.put(sha, text)
         return True
-
-    def _blob(self, sha: str) -> str | None:
-        return decode_text(self._blob_data(sha))
 
     def _blob_data(self, sha: str) -> object:
         """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
