@@ -12,6 +12,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from reviewbot.domain.contracts.base import first_fault
 from reviewbot.domain.errors import EmptyChangeError, InputError
 from reviewbot.hosts.base import CodeHost
 from reviewbot.strict_json import mend_surrogates, strictly
@@ -249,8 +250,8 @@ def _parse(shape: type[_Shape], name: str, data: bytes, repository: str) -> _Sha
     try:
         payload = shape.model_validate_json(_without_blanks(data))
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors(include_url=False, include_input=False)[0]["loc"])
-        raise InputError(f"the event file is no {name} event that can be read (at {where or 'its start'})") from None
+        where, _ = first_fault(error, "its start")
+        raise InputError(f"the event file is no {name} event that can be read (at {where})") from None
     if payload.repository.full_name.lower() != repository.lower():
         raise InputError(f"the event file is about another repository than {repository}")
     return payload

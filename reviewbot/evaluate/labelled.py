@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from reviewbot.domain.contracts.base import Contract
+from reviewbot.domain.contracts.base import Contract, first_fault
 from reviewbot.domain.errors import InputError
 from reviewbot.evaluate.labels import CaseLabels, Ruling, judge, labelled_rows, read_text
 from reviewbot.evaluate.model_fit import LabelledClaim
@@ -42,9 +42,7 @@ def read_hand_labels(path: Path) -> HandLabels:
         try:
             label = HandLabel.model_validate_json(line)
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the line"
-            raise InputError(f"{path}, line {number}: {where}: {first['msg']}") from None
+            raise InputError(f"{path}, line {number}: {': '.join(first_fault(error, 'the line'))}") from None
         if found.setdefault((label.case, label.file, label.line, label.text), label) != label:
             raise InputError(f"{path}, line {number}: this claim has another label further up")
     return found

@@ -41,29 +41,30 @@ _CLOSES = " -->"
 _DERIVED = b"reviewbot marker without a secret"
 _NUMBER = "[0-9]{1,18}"
 _NAME = "[0-9a-f]{32}"
+_PLACE = f"v=1 repository=({_NUMBER}) pull=({_NUMBER})"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
 _REVIEW = re.compile(
-    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
+    rf"({_PLACE} head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
     rf" newer=({_NUMBER}) left={_NUMBER}(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?"
     rf"(?: summary=({_NUMBER}))?"
     rf" findings=(?:{_NAME}(?:,{_NAME}){{0,299}})?)"
     r" signature=([0-9a-f]{64})"
 )
 _FINDING = re.compile(
-    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME})"
+    rf"({_PLACE} finding=({_NAME})"
     rf"(?: data=([A-Za-z0-9+/=]{{1,{MAX_RECORD_CHARS}}}))?) signature=([0-9a-f]{{64}})"
 )
 _NAMED = re.compile(rf"{_OPENS_FINDING}[^<>]{{1,80}} finding=({_NAME}) ")
 _LEDGER = re.compile(
-    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
+    rf"({_PLACE} data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
     r" signature=([0-9a-f]{64})"
 )
 _ANSWER = re.compile(
-    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME}) state=([a-z]{{3,12}}) head=([0-9a-f]{{0,64}}))"
+    rf"({_PLACE} finding=({_NAME}) state=([a-z]{{3,12}}) head=([0-9a-f]{{0,64}}))"
     r" signature=([0-9a-f]{64})"
 )
 _DISCUSSION = re.compile(
-    rf"(v=1 repository=({_NUMBER}) pull=({_NUMBER}) finding=({_NAME}) comment=({_NUMBER})"
+    rf"({_PLACE} finding=({_NAME}) comment=({_NUMBER})"
     r" outcome=([a-z]{3,12}) code=([0-9a-f]{0,64})) signature=([0-9a-f]{64})"
 )
 
@@ -167,10 +168,8 @@ class Signer:
 
     def read_discussion(self, body: str, repository_id: int, pull: int) -> DiscussionMarker | None:
         """Read the marker of an answer to a reply; None as for `read_review`."""
-        match = self._read(_OPENS_DISCUSSION, _DISCUSSION, body)
-        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
-            return None
-        return DiscussionMarker(match[4], int(match[5]), match[6], match[7])
+        match = self._read(_OPENS_DISCUSSION, _DISCUSSION, body, (repository_id, pull))
+        return None if match is None else DiscussionMarker(match[4], int(match[5]), match[6], match[7])
 
     def command(self, repository_id: int, pull: int, comment: str) -> str:
         """The HTML comment of an answer to a command, by the name of the comment that gave it."""
@@ -186,8 +185,8 @@ class Signer:
 
     def read_review(self, body: str, repository_id: int, pull: int) -> ReviewMarker | None:
         """Read the marker at the end of a review; None where there is none with our signature for this pull request."""
-        match = self._read(_OPENS_REVIEW, _REVIEW, body)
-        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
+        match = self._read(_OPENS_REVIEW, _REVIEW, body, (repository_id, pull))
+        if match is None:
             return None
         code = None if match[7] is None else int(match[7])
         colour = cast("Conclusion", match[8]) if match[8] in get_args(Conclusion) else None
@@ -196,37 +195,37 @@ class Signer:
     def read_ledger(self, body: str, repository_id: int, pull: int) -> str | None:
         """The packed ledger above the marker of a review; None as above."""
         start = body.rfind(_OPENS_REVIEW)
-        match = None if start < 0 else self._read(_OPENS_LEDGER, _LEDGER, body[:start], MAX_LEDGER_CHARS)
-        return match[4] if match is not None and (int(match[2]), int(match[3])) == (repository_id, pull) else None
+        place = (repository_id, pull)
+        match = None if start < 0 else self._read(_OPENS_LEDGER, _LEDGER, body[:start], place, MAX_LEDGER_CHARS)
+        return None if match is None else match[4]
 
     def read_answer(self, body: str, repository_id: int, pull: int) -> AnswerMarker | None:
         """Read the marker of a reply; None as above."""
-        match = self._read(_OPENS_ANSWER, _ANSWER, body)
-        if match is None or (int(match[2]), int(match[3])) != (repository_id, pull):
-            return None
-        return AnswerMarker(match[4], match[5], match[6])
+        match = self._read(_OPENS_ANSWER, _ANSWER, body, (repository_id, pull))
+        return None if match is None else AnswerMarker(match[4], match[5], match[6])
 
     def read_finding(self, body: str, repository_id: int, pull: int) -> str | None:
         """The fingerprint at the end of a comment at a line; None as above."""
-        match = self._read(_OPENS_FINDING, _FINDING, body)
-        return match[4] if match is not None and (int(match[2]), int(match[3])) == (repository_id, pull) else None
+        match = self._read(_OPENS_FINDING, _FINDING, body, (repository_id, pull))
+        return None if match is None else match[4]
 
-    def read_record(self, body: str) -> str:
+    def read_record(self, body: str, repository_id: int, pull: int) -> str:
         """The packed record of a comment of which `read_finding` has read the fingerprint; empty where it has none."""
-        match = self._read(_OPENS_FINDING, _FINDING, body)
-        return (match[5] or "") if match is not None else ""
+        match = self._read(_OPENS_FINDING, _FINDING, body, (repository_id, pull))
+        return "" if match is None else match[5] or ""
 
-    def _read(self, opens: str, form: re.Pattern[str], body: str, most: int = MAX_MARKER_CHARS) -> re.Match[str] | None:
+    def _read(
+        self, opens: str, form: re.Pattern[str], body: str, place: tuple[int, int], most: int = MAX_MARKER_CHARS
+    ) -> re.Match[str] | None:
         end = body[-most:].rstrip()
         start = end.rfind(opens)
         if start < 0 or not end.endswith(_CLOSES):
             return None
         match = form.fullmatch(end[start + len(opens) : -len(_CLOSES)])
-        if match is None or not any(
-            _equal(_signature(key, opens, match[1]), match[match.re.groups]) for key in self.keys
-        ):
+        if match is None or (int(match[2]), int(match[3])) != place:
             return None
-        return match
+        signed = any(_equal(_signature(key, opens, match[1]), match[match.re.groups]) for key in self.keys)
+        return match if signed else None
 
     def _signed(self, opens: str, fields: str) -> str:
         return f"{opens}{fields} signature={_signature(self.keys[0], opens, fields)}{_CLOSES}"

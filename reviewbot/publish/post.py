@@ -164,7 +164,7 @@ class _Run:
         host = self.context.host
         account = await asyncio.to_thread(host.own_id)
         every = await asyncio.to_thread(host.threads)
-        own = own_threads(self.request.pull, self.options.signer, account, every)
+        own = tuple(own_threads(self.request.pull, self.options.signer, account, every))
         mine = {each.thread.thread_id for each in own}
         return _Threads(own, tuple(each for each in every if each.thread_id not in mine))
 

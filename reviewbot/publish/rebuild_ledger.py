@@ -86,7 +86,7 @@ def rebuild(
             packed = signer.read_ledger(review.body, pull.repository_id, pull.number)
             found = unpack(packed) if packed and not marker.newer else None
             ledger = found or ledger
-    own = tuple(_own_threads(pull, signer, account, threads))
+    own = tuple(own_threads(pull, signer, account, threads))
     lost = {thread.name: thread for thread in own if ledger.find(thread.name) is None}
     # A run that was killed before it wrote the summary has posted these; the next run tells the ledger of them.
     known = {each.head for each in ledger.heads}
@@ -101,12 +101,8 @@ def rebuild(
     return RebuiltLedger(ledger.model_copy(update={"records": records}), own, notes, unposted)
 
 
-def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> tuple[OwnThread, ...]:
+def own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> Iterator[OwnThread]:
     """The threads that comments by reviewbot opened."""
-    return tuple(_own_threads(pull, signer, account, threads))
-
-
-def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Iterable[Thread]) -> Iterator[OwnThread]:
     place = (pull.repository_id, pull.number)
     for thread in threads:
         first, *replies = thread.comments
@@ -117,7 +113,8 @@ def _own_threads(pull: PullRequest, signer: Signer, account: int, threads: Itera
             talks = (signer.read_discussion(each.body, *place) for each in replies if each.author_id == account)
             discussed = tuple(each for each in talks if each is not None and each.finding == name)
             others = any(each.author_id != account and not _COMMAND.fullmatch(each.body) for each in replies)
-            yield OwnThread(thread, name, last, others, discussed, _read_record(signer.read_record(first.body), name))
+            record = _read_record(signer.read_record(first.body, *place), name)
+            yield OwnThread(thread, name, last, others, discussed, record)
 
 
 def _read_record(packed: str, name: str) -> Record | None:

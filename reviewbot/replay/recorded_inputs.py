@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from reviewbot import __version__
 from reviewbot.domain.contracts import ChangeSet, FileChange, ReadBefore, Suppression
+from reviewbot.domain.contracts.base import first_fault
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Recorder
 from reviewbot.review.calibration import Calibration
@@ -38,8 +39,7 @@ def read(contract: type[M], value: object) -> M:
     try:
         return contract.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the top"
-        raise InputError(f"a {contract.__name__} in this trace does not fit at {where[:80]}") from None
+        raise InputError(f"a {contract.__name__} in this trace does not fit at {first_fault(error)[0][:80]}") from None
 
 
 JointRow = tuple[str, str, int]

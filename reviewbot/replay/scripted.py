@@ -26,6 +26,7 @@ from reviewbot.domain.contracts import (
     Usage,
     WorkerCard,
 )
+from reviewbot.domain.contracts.base import first_fault
 from reviewbot.domain.errors import BudgetError, ConfigError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.domain.ports import Answer, Escalated, WorkOrder
 
@@ -105,9 +106,7 @@ class ScriptedEngine:
         try:
             return cls(Script.model_validate_json(text))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the top"
-            raise ConfigError(f"the script does not fit at {where}: {first['msg']}") from None
+            raise ConfigError(f"the script does not fit at {': '.join(first_fault(error))}") from None
 
     def covers(self, card: WorkerCard, language: str) -> bool:  # noqa: ARG002 - a script has an answer for everything
         """A script can answer for any file."""

@@ -16,7 +16,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from reviewbot.domain.contracts.base import Confidence, Contract, Count
+from reviewbot.domain.contracts.base import Confidence, Contract, Count, first_fault
 from reviewbot.tables import packaged_text
 
 Role = Literal["reader", "judge"]
@@ -148,8 +148,6 @@ def read_model_tables(text: str) -> ModelTables:
         # By way of JSON, so that a list may stand for a tuple and nothing else for anything else.
         return ModelTables.model_validate_json(json.dumps(tomllib.loads(text)))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the top"
-        raise ValueError(f"{where}: {first['msg']}") from None
+        raise ValueError(": ".join(first_fault(error))) from None
     except (RecursionError, TypeError):
         raise ValueError("it is nested too deeply, or holds a value that no table has") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -32,6 +32,11 @@ _PASSING = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE
 
 MAX_IDLE = 8
 """Connections to a server that one process keeps open; more are opened while more threads ask at once."""
+
+
+def marks_of(values: Collection[object]) -> str:
+    """A `?` for each value of a list."""
+    return ", ".join("?" * len(values))
 
 
 def open_file(path: Path, wait_s: float, *, durable: bool) -> sqlite3.Connection:

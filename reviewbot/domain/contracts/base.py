@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 SCHEMA_VERSION = "2"
 
@@ -57,3 +57,9 @@ class Contract(BaseModel):
     """Base of all contracts: a frozen, strict value."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
+
+
+def first_fault(error: ValidationError, whole: str = "the top") -> tuple[str, str]:
+    """Where the first thing is that does not fit (`whole`: in no field), and what is wrong with it."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    return ".".join(str(part) for part in first["loc"]) or whole, first["msg"]

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from reviewbot.domain.contracts.base import first_fault
 from reviewbot.domain.errors import HostAccessError, HostError, HostLimitError, HostMissingError
 from reviewbot.hosts.local.records import Activity, PullRecord
 from reviewbot.sources.folder.files import open_folder, read_at
@@ -128,9 +129,8 @@ class PullFolder:
         try:
             return record.model_validate(value)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"]) or "it"
-            raise HostError(f"{self.path / name} cannot be used: {where}: {first['msg'].lower()}") from None
+            where, fault = first_fault(error, "it")
+            raise HostError(f"{self.path / name} cannot be used: {where}: {fault.lower()}") from None
 
     @contextmanager
     def _locked(self, folder: int) -> Iterator[None]:

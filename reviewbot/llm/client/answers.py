@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from reviewbot.domain.contracts import Contract
+from reviewbot.domain.contracts.base import first_fault
 from reviewbot.domain.errors import CutOffError, EngineError, RefusedError, TooLongError
 from reviewbot.domain.ports import ModelReply
 from reviewbot.strict_json import mend_surrogates, strictly
@@ -73,9 +74,7 @@ def read_answer(reply: ModelReply, shape: type[T]) -> T:
         # From text, so that a list may stand for a tuple and nothing else for anything else.
         return shape.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the top"
-        raise EngineError(f"the answer does not fit at {where}: {first['msg']}") from None
+        raise EngineError(f"the answer does not fit at {': '.join(first_fault(error))}") from None
 
 
 def _unwrap(text: str) -> str:

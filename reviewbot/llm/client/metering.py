@@ -83,12 +83,8 @@ class MeteredModel:
             return replace(reply, usage=used)
 
 
-class BudgetCheck:
+class BudgetCheck(MeteredModel):
     """Raises BudgetError at once where the ledger has no room, before the request waits for its turn."""
-
-    def __init__(self, inner: Model, meter: Meter) -> None:
-        self._inner = inner
-        self._meter = meter
 
     async def ask(self, request: ModelRequest) -> ModelReply:
         """As `Model.ask`."""

@@ -7,14 +7,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
 
 from reviewbot.domain.contracts import Contract, Tier, Usage
 from reviewbot.domain.contracts.answers import ProposedPlan, ReviewAnswer
 from reviewbot.domain.errors import EngineError
-from reviewbot.domain.ports import Journal, Model, ModelReply, ModelRequest, StopReason, ToolCall
+from reviewbot.domain.ports import Journal, Model, ModelReply, ModelRequest, ToolCall
 from reviewbot.llm.client.answers import read_answer, schema_of
 from reviewbot.llm.client.requests import digest
+from reviewbot.strict_json import mend_surrogates
 
 PREFIX = "model/"
 """How the journal's keys of answers begin."""
@@ -22,9 +25,19 @@ PREFIX = "model/"
 ANSWER_TYPES: tuple[type[Contract], ...] = (ReviewAnswer, ProposedPlan)
 """The contracts of answers. A request carries only the schema, which leaves out the bounds."""
 
-_VERSION = 2
-_COMPLETE: dict[str, StopReason] = {"end": "end", "tools": "tools"}
-"""The stop reasons after which an answer is complete."""
+_VERSION: Literal[2] = 2
+
+
+class _Stored(Contract):
+    """An answer as the journal has it."""
+
+    v: Literal[2]
+    text: str
+    calls: tuple[tuple[str, str, dict[str, Any], str], ...]
+    stop: Literal["end", "tools"]
+    """The reasons after which an answer is complete."""
+    model: str
+    written: int = Field(ge=0)
 
 
 class CachingModel:
@@ -69,7 +82,10 @@ class CachingModel:
             return stored
         reply = await self._inner.ask(request)
         if _usable(request, reply):
-            await asyncio.to_thread(self._journal.put, key, _serialize(reply))
+            calls = [(call.call_id, call.name, call.arguments, call.context) for call in reply.calls]
+            record: dict[str, object] = {"text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model}
+            record |= {"v": _VERSION, "written": reply.usage.output_tokens}
+            await asyncio.to_thread(self._journal.put, key, json.dumps(mend_surrogates(record)))
         return reply
 
 
@@ -77,7 +93,7 @@ def _usable(request: ModelRequest, reply: ModelReply) -> bool:
     """Whether an answer is valid for its request. Storing an invalid one would repeat its failure."""
     if reply.stop == "tools":
         return bool(request.tools and reply.calls)
-    if reply.stop not in _COMPLETE:
+    if reply.stop != "end":
         return False
     shape = None if request.schema is None else _shapes().get(_text(request.schema))
     if shape is not None:
@@ -103,35 +119,10 @@ def _free(reply: ModelReply) -> ModelReply:
     return replace(reply, usage=Usage(), stored=True, written_tokens=written)
 
 
-def _serialize(reply: ModelReply) -> str:
-    calls = [[call.call_id, call.name, call.arguments, call.context] for call in reply.calls]
-    record = {"text": reply.text, "calls": calls, "stop": reply.stop, "model": reply.model}
-    return json.dumps({"v": _VERSION, **record, "written": reply.usage.output_tokens})
-
-
 def _read(value: str) -> ModelReply | None:
     try:
-        found = json.loads(value)
-    except (ValueError, RecursionError):
+        found = _Stored.model_validate_json(value)
+    except ValidationError:
         return None
-    if not isinstance(found, dict) or found.get("v") != _VERSION:
-        return None
-    text, model, calls = found.get("text"), found.get("model"), found.get("calls")
-    stop, written = _COMPLETE.get(str(found.get("stop"))), found.get("written")
-    if not isinstance(text, str) or not isinstance(model, str) or not isinstance(calls, list) or stop is None:
-        return None
-    if type(written) is not int or written < 0:  # `type`, for true is a number to Python
-        return None
-    read = [_call(each) for each in calls]
-    whole = tuple(each for each in read if each is not None)
-    if len(whole) != len(read):
-        return None
-    return ModelReply(text, whole, stop, Usage(), model, stored=True, written_tokens=written)
-
-
-def _call(value: object) -> ToolCall | None:
-    match value:
-        case [str(call_id), str(name), dict(arguments), str(context)]:
-            return ToolCall(call_id, name, arguments, context)
-        case _:
-            return None
+    calls = tuple(ToolCall(*call) for call in found.calls)
+    return ModelReply(found.text, calls, found.stop, Usage(), found.model, stored=True, written_tokens=found.written)

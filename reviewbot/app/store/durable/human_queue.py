@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple
 from uuid import uuid4
 
 from reviewbot.app.store.durable.database import DatabaseTable
-from reviewbot.app.store.sql import Row
+from reviewbot.app.store.sql import Row, marks_of
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.errors import InputError
 from reviewbot.redact.mask import redact
@@ -189,7 +189,7 @@ class HumanQueue(DatabaseTable):
         actions = [action for action, after in STATUS_AFTER.items() if status in (None, after)]
         where, values = _within(repositories)
         rows = self._database.run(
-            f"{_JOINED} WHERE {_LAST} AND l.action IN ({_marks(actions)}){where} ORDER BY l.at DESC, i.item LIMIT ?",
+            f"{_JOINED} WHERE {_LAST} AND l.action IN ({marks_of(actions)}){where} ORDER BY l.at DESC, i.item LIMIT ?",
             *actions,
             *values,
             min(limit, MAX_LISTED),
@@ -244,7 +244,7 @@ class HumanQueue(DatabaseTable):
     def find_pending(self, limit: int = MAX_LISTED) -> tuple[QueueItem, ...]:
         """Items whose last row is a decision that no worker has carried out, oldest first."""
         rows = self._database.run(
-            f"{_JOINED} WHERE {_LAST} AND l.action IN ({_marks(PENDING)}) ORDER BY l.at LIMIT ?", *PENDING, limit
+            f"{_JOINED} WHERE {_LAST} AND l.action IN ({marks_of(PENDING)}) ORDER BY l.at LIMIT ?", *PENDING, limit
         )
         return tuple(_item(row) for row in rows)
 
@@ -340,11 +340,7 @@ def _within(repositories: Collection[int] | None) -> tuple[str, tuple[int, ...]]
     if repositories is None:
         return "", ()
     ids = tuple(repositories)
-    return f" AND i.repository IN ({_marks(ids)})", ids
-
-
-def _marks(values: Collection[object]) -> str:
-    return ", ".join("?" * len(values))
+    return f" AND i.repository IN ({marks_of(ids)})", ids
 
 
 def _item(row: Row) -> QueueItem:

@@ -6,12 +6,12 @@ a run outside of it is not there at all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import NamedTuple
 
 from reviewbot.app.store.durable.database import Database, DatabaseTable
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State
-from reviewbot.app.store.sql import Value
+from reviewbot.app.store.sql import Value, marks_of
 
 Scope = Collection[int] | None
 Key = tuple[float, str]
@@ -91,7 +91,7 @@ class RunListing(DatabaseTable):
         if which.number is not None:
             where, values = f"{where} AND number = ?", [*values, which.number]
         if which.states:
-            where, values = f"{where} AND state IN ({_marks(which.states)})", [*values, *which.states]
+            where, values = f"{where} AND state IN ({marks_of(which.states)})", [*values, *which.states]
         where = f"{where} AND (created, run) < (?, ?) ORDER BY created DESC, run DESC LIMIT ?"
         return self._runs.select(where, *values, *before, limit)
 
@@ -158,8 +158,4 @@ def _scoped(scope: Scope) -> tuple[str, list[Value]]:
     """A condition on the repositories, and its values."""
     if scope is None:
         return "1 = 1", []
-    return (f"repository IN ({_marks(tuple(scope))})", [*scope]) if scope else ("1 = 0", [])
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
+    return (f"repository IN ({marks_of(tuple(scope))})", [*scope]) if scope else ("1 = 0", [])
