@@ -21,7 +21,7 @@ from reviewbot.memory.incremental import entry_of
 from reviewbot.memory.matching import Sighting, Surroundings, match_names, match_others
 from reviewbot.memory.packing import NAME_DIGITS, decode_names, encode_names, keep_within
 from reviewbot.memory.relocation import relocate
-from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, stands_on_seen_rows
+from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, shows, stands_on_seen_rows
 from reviewbot.memory.standing_code import Listing, Standing, Text, gone_check, standing_codes
 from reviewbot.memory.states import US, Event, advance
 from reviewbot.review.combine.visibility import PERSON_FROM
@@ -359,8 +359,7 @@ def _of_unseen(record: Record, head: _Head, memory: Recall) -> Event | None:
     if isinstance(standing, int):
         if entry := _silencing(head.review.suppressed, path, standing, record):
             return Event("dismissed", entry.reason or f"{entry.action} by {entry.by}", entry.by, *at, "settings")
-        changed = head.marks.get(path, {})
-        if not any(line in changed for line in range(standing, standing + record.rows)):
+        if not shows(memory.change, head.marks, path, range(standing, standing + record.rows)):
             return Event("outdated", "its code is no longer a part of the change", US, *at)
     return Event("fixed", "what found it no longer does", US, *at) if unheard else None
 

@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 
-from reviewbot.diff.rows import hunk_rows
+from reviewbot.diff.rows import commentable, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, Finding
 
 MARK_BYTES = 3
@@ -34,6 +34,12 @@ def marks_of(change: ChangeSet) -> dict[str, dict[int, frozenset[bytes]]]:
 def in_files(marks: Marks, paths: Iterable[str]) -> frozenset[bytes]:
     """The marks of these files."""
     return frozenset(mark for path in paths for row in marks.get(path, {}).values() for mark in row)
+
+
+def shows(change: ChangeSet, marks: Marks, path: str, lines: range) -> bool:
+    """Whether a hunk shows one of these lines, which a finding may quote though the change left it as it was."""
+    hunks = (hunk for file in change.files if file.path == path for hunk in file.hunks)
+    return not commentable(hunks).isdisjoint(lines) or any(line in marks.get(path, {}) for line in lines)
 
 
 def encode(rows: Collection[bytes]) -> str:

@@ -86,6 +86,14 @@ def test_code_that_left_the_change_and_stands_is_outdated() -> None:
     assert pushes.states == [("outdated", "its code is no longer a part of the change")]
 
 
+def test_a_finding_at_an_unchanged_line_that_a_hunk_shows_stands_after_a_push_elsewhere() -> None:
+    pushes = Pushes(dict(BASE))
+    pushes.push(HEAD, Said("app/pay.py", "return total"))
+    pushes.push({**HEAD, "app/new.py": "x = 1\n"})
+
+    assert pushes.record.is_open
+
+
 def test_a_finding_that_comes_back_after_its_fix_is_open_again() -> None:
     pushes = Pushes(dict(BASE))
     pushes.push(HEAD, SAID)
