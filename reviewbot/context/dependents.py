@@ -1,4 +1,4 @@
-"""Find the names that a push changed and the code that uses them, in the change and in the rest of the tree. Blocks.
+"""Find the names that a push changed and the code that uses them, wherever it stands. Blocks.
 
 Definitions are found by syntax tree or indentation, uses as whole words, in any language. A use that is not one costs
 some tokens; what is shown decides nothing.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from reviewbot.context.enclosing import enclosing
 from reviewbot.diff.language import kind_of, language_of
 from reviewbot.diff.paths import is_test
-from reviewbot.diff.rows import SEPARATOR, commentable, hunk_rows
+from reviewbot.diff.rows import SEPARATOR, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.domain.ports import Occurrence, Snapshot
 from reviewbot.review.plan.name_uses import COMMON_NAMES, MIN_CHARS, definitions_of_hunk
@@ -30,20 +30,26 @@ MAX_FILES = 40
 """Files of a name that are looked into for the module that defines it."""
 
 MAX_PLACES, MAX_CHARS = 12, 10_000
-"""Of code outside of the change that is shown; MAX_PLACES also of uses in the change that are read again."""
+"""Of code that uses what was pushed."""
 
 WHOLE_LINES, AROUND = 40, 8
-"""Lines of a definition that is shown whole; of a longer one, lines on each side of a use."""
+"""Lines of a definition that is shown whole; of a longer one, lines on each side of one."""
+MAX_DEFINITION = 60
+"""Lines of a definition that is shown whole where a push touched it: its promise, and what it does with its input."""
+ABOVE, BELOW = 3, 22
+"""The same of a use: what is done with a result stands below the call."""
 
-ALL_USES = "Every line of code that uses {} by name, but for imports, is shown here or in the change."
+ALL_USES = "Every line of code that uses {} by name, but for imports and tests, is shown here or in the change."
 """So that a reader need not search for them."""
 MAX_NAME_CHARS = 80
 """A name of so many may be the beginning of a longer one, whose uses are not found."""
 
 _IMPORT = re.compile(r"^\s{0,20}(?:import|from|export\s.{0,200}\sfrom|use|require\w{0,9}|#include)\b")
+_COMMENT = re.compile(r"\s*(?:#(?!\w)|//|/\*|\*(?=[ /]|$)|--\s|<!--)")
+"""Not `#name` and `*name`, which are code in some languages."""
 _MIN_CHARS = 3
-_HEADING, _NUMBER = "### ", 5
-"""In front of a path; columns of a line's number."""
+_HEADING = "### "
+"""In front of a path; a line of code has its number in front."""
 
 TextOf = Callable[[str], str | None]
 
@@ -55,13 +61,19 @@ class Name(NamedTuple):
     path: str
 
 
+class Excerpt(NamedTuple):
+    """Lines of a file."""
+
+    path: str
+    first: int
+    last: int
+
+
 class Dependents(NamedTuple):
     """The uses of what a push changed."""
 
-    in_change: Mapping[str, tuple[int, ...]]
-    """Lines of the new side that hunks of the change show, by path."""
     excerpts: str
-    """Code outside of these hunks, with its line numbers, and of which names this is every use; may be empty."""
+    """Code with its line numbers, and of which names this is every use; may be empty."""
     places: int
     """How many excerpts there are."""
 
@@ -90,29 +102,37 @@ def changed_names(push: ChangeSet, text: TextOf) -> tuple[Name, ...]:
 
 
 def dependents_of(
-    names: Sequence[Name], change: ChangeSet, snapshot: Snapshot, is_read: Callable[[str, int], bool]
+    names: Sequence[Name], snapshot: Snapshot, is_read: Callable[[str, int], bool], pushed: Sequence[Excerpt] = ()
 ) -> Dependents:
-    """The uses of names.
+    """The uses of names; of tests where nothing else uses them.
 
     Args:
         names: from `changed_names`.
-        change: the whole change, as it is now.
         snapshot: the head.
         is_read: whether readers are shown a line anyway, by path and line.
+        pushed: what is shown in front of the uses, from `pushed_definitions`.
     """
-    shown = {file.path: commentable(file.hunks) for file in change.files}
     ranked, followed = _ranked(names, snapshot)
     uses = [use for use in ranked if not is_read(use.path, use.line)]
-    inside = [use for use in uses if use.line in shown.get(use.path, ())]
-    outside = [use for use in uses if use.line not in shown.get(use.path, ())]
-    in_change: dict[str, dict[int, None]] = defaultdict(dict)
-    for use in inside[:MAX_PLACES]:
-        in_change[use.path][use.line] = None
-    excerpts = list(_excerpts(outside[:MAX_PLACES], snapshot))
-    is_all = max(len(inside), len(outside)) <= MAX_PLACES and len(excerpts) == len({use.path for use in outside})
+    uses = [use for use in uses if not is_test(use.path)] or uses
+    around = [_excerpt_of(use, snapshot) for use in uses[:MAX_PLACES]]
+    texts = list(_texts([*pushed, *around], snapshot, is_read))
+    is_all = len(uses) <= MAX_PLACES and len(texts) == len({each.path for each in (*pushed, *around)})
+    excerpts = [text for text in texts if text]
     note = [ALL_USES.format(", ".join(followed))] if is_all and followed else []
-    text = "\n\n".join([*note, *excerpts])
-    return Dependents({path: tuple(lines) for path, lines in in_change.items()}, text, len(excerpts))
+    return Dependents("\n\n".join([*note, *excerpts]), len(excerpts))
+
+
+def pushed_definitions(push: ChangeSet, text: TextOf) -> tuple[Excerpt, ...]:
+    """The definitions around the lines of a push, those that are not much longer than what is shown of them."""
+    found: dict[Excerpt, None] = {}
+    for file in push.files:
+        whole = text(file.path) if file.kind == "code" else None
+        for line in touched_lines(file.hunks) if whole else ():
+            around = enclosing(whole or "", file.language, line, line)
+            if around is not None and around.last - around.first < MAX_DEFINITION:
+                found[Excerpt(file.path, around.first, around.last)] = None
+    return tuple(found)
 
 
 def numbered_lines(excerpts: str) -> Iterator[tuple[str, int]]:
@@ -121,27 +141,37 @@ def numbered_lines(excerpts: str) -> Iterator[tuple[str, int]]:
     for row in excerpts.split("\n"):
         if row.startswith(_HEADING):
             path = row.removeprefix(_HEADING)
-        elif row[:_NUMBER].strip().isdecimal():
-            yield path, int(row[:_NUMBER])
+        elif (number := row.partition(" ")[0]).isdecimal():
+            yield path, int(number)
 
 
-def lines_around(text: str, path: str, line: int) -> tuple[int, int]:
+def lines_around(text: str, path: str, line: int, above: int = AROUND, below: int = AROUND) -> tuple[int, int]:
     """The lines around one that say what it is part of: its definition where that is short, else some on each side."""
     last = text.count("\n") + 1
     definition = enclosing(text, language_of(path), line, line)
-    if definition is not None and definition.last - definition.first < WHOLE_LINES:
+    if definition is None:
+        return max(1, line - above), min(last, line + below)
+    if definition.last - definition.first < WHOLE_LINES:
         return definition.first, definition.last
-    return max(1, line - AROUND), min(last, line + AROUND)
+    return max(definition.first, line - above), min(definition.last, line + below)
 
 
 def _names_in(file: FileChange, text: str) -> Iterator[str]:
     for hunk in file.hunks:
         heading = f"{SEPARATOR} {hunk.heading}\n{hunk.body}"
         yield from (name for name, changed in definitions_of_hunk(heading) if changed)
-    for line in touched_lines(file.hunks) if text else ():
+    lines = text.split("\n")
+    for line in {_code_line(lines, line) for line in touched_lines(file.hunks)} if text else ():
         definition = enclosing(text, file.language, line, line)
         if definition is not None:
             yield from _spoken(definition.name)
+
+
+def _code_line(lines: Sequence[str], line: int) -> int:
+    """The line, or the next one of code: a comment above a method is about that, and not about its class."""
+    while line < len(lines) and (_COMMENT.match(lines[line - 1]) or not lines[line - 1].strip()):
+        line += 1
+    return line
 
 
 def _spoken(name: str) -> Iterator[str]:
@@ -165,11 +195,15 @@ def _ranked(names: Sequence[Name], snapshot: Snapshot) -> tuple[list[Occurrence]
         stem = PurePosixPath(path).parent.name if stem in ("__init__", "index", "mod") else stem
         lines = snapshot.search(name, MAX_FOUND)
         uses = [each for each in lines or () if _is_use(each, name)]
-        files = list(dict.fromkeys(each.path for each in uses))[:MAX_FILES]
-        near = {each for each in files if each == path or (stem and stem in (snapshot.head(each) or ""))}
         is_common = len(name) < MIN_CHARS or name.lower() in COMMON_NAMES
-        if lines is not None and len(lines) < MAX_FOUND and not is_common and len(name) < MAX_NAME_CHARS:
-            followed[name] = None
+        # `accounts.get` of Accounts, and not each other `get` of a file that names Accounts.
+        named = [each for each in uses if is_common and stem and stem.lower() in each.text.lower()]
+        uses = named or uses
+        files = list(dict.fromkeys(each.path for each in uses))[:MAX_FILES]
+        near = {each for each in files if named or each == path or (stem and stem in (snapshot.head(each) or ""))}
+        is_known = lines is not None and len(lines) < MAX_FOUND and len(name) < MAX_NAME_CHARS
+        if is_known and (named or not is_common):
+            followed[f"{name} (on lines with {stem})" if named else name] = None
         for use in uses:
             if use.path in near or not is_common:
                 rank = (is_test(use.path), use.path not in near, use.path, use.line)
@@ -178,26 +212,26 @@ def _ranked(names: Sequence[Name], snapshot: Snapshot) -> tuple[list[Occurrence]
 
 
 def _is_use(found: Occurrence, name: str) -> bool:
-    if kind_of(language_of(found.path)) != "code" or _IMPORT.match(found.text):
+    if kind_of(language_of(found.path)) != "code" or _IMPORT.match(found.text) or _COMMENT.match(found.text):
         return False
     return all(defined != name for defined, _ in definitions_of_hunk(f"{SEPARATOR}\n+{found.text}"))
 
 
-def _excerpts(uses: Sequence[Occurrence], snapshot: Snapshot) -> Iterator[str]:
+def _excerpt_of(use: Occurrence, snapshot: Snapshot) -> Excerpt:
+    return Excerpt(use.path, *lines_around(snapshot.head(use.path) or "", use.path, use.line, ABOVE, BELOW))
+
+
+def _texts(excerpts: Iterable[Excerpt], snapshot: Snapshot, is_read: Callable[[str, int], bool]) -> Iterator[str]:
+    """Yield the numbered lines of each file, as long as there is room; empty where all of them are shown anyway."""
     left = MAX_CHARS
-    spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for use in uses:
-        span = lines_around(snapshot.head(use.path) or "", use.path, use.line)
-        if span not in spans[use.path]:
-            spans[use.path].append(span)
-    for path, found in spans.items():
+    wanted: dict[str, set[int]] = defaultdict(set)
+    for path, first, last in excerpts:
+        wanted[path].update(range(first, last + 1))
+    for path, numbers in wanted.items():
         lines = (snapshot.head(path) or "").split("\n")
-        numbers = sorted(
-            {number for first, last in found for number in range(first, last + 1)} & set(range(1, len(lines) + 1))
-        )
-        rows = [f"{number:{_NUMBER}} {lines[number - 1][:300]}" for number in numbers]
-        text = "\n".join([f"{_HEADING}{path}", *rows])
+        kept = [number for number in sorted(numbers) if number <= len(lines) and not is_read(path, number)]
+        text = "\n".join([f"{_HEADING}{path}", *(f"{number} {lines[number - 1][:300]}" for number in kept)])
         left -= len(text)
         if left < 0:
             return
-        yield text
+        yield text if kept else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from reviewbot.context.dependents import TextOf, lines_around, touched_lines
@@ -93,21 +93,6 @@ def files_read_before(
     return tuple(found)
 
 
-def with_lines(
-    files: Iterable[FileReadBefore], more: Mapping[str, tuple[int, ...]], change: ChangeSet, text: TextOf
-) -> tuple[FileReadBefore, ...]:
-    """The files, with further lines (by path) that are read again."""
-    sections = {file.path: file for file in change.files}
-
-    def extended(each: FileReadBefore) -> FileReadBefore:
-        if each.path not in more:
-            return each
-        again = lines_again(sections[each.path], more[each.path], text(each.path) or "")
-        return each.model_copy(update={"again": _joined([*each.again, *again])})
-
-    return tuple(map(extended, files))
-
-
 def lines_again(file: FileChange, lines: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
     """The lines of a file's hunks that are to be read for the sake of some lines: hunks, or definitions in them."""
     found: list[tuple[int, int]] = []
@@ -156,7 +141,7 @@ def scope_note(entry: HeadEntry, change: ChangeSet, files: Sequence[FileReadBefo
     again = {each.path for each in files if each.again}
     known = {each.path for each in files}
     new = [file.path for file in change.files if file.path not in known and file.hunks]
-    more = f", with {with_count(places, 'place')} outside of the change that use it" if places else ""
+    more = f", with {with_count(places, 'file')} that use it" if places else ""
     read = f"{len(again) + len(new)} of {with_count(len(change.files), 'file')}"
     return (
         f"Models read what was pushed since {entry.head[:_SHORT_SHA]} and what depends on it: in {read}{more}. The rest"

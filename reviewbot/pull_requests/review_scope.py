@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewbot.context.dependents import changed_names, dependents_of, touched_lines
+from reviewbot.context.dependents import changed_names, dependents_of, numbered_lines, pushed_definitions, touched_lines
 from reviewbot.domain.contracts import ChangeSet, ReadBefore
 from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import HostError
@@ -17,7 +17,6 @@ from reviewbot.memory.incremental import (
     files_read_before,
     scope_note,
     shown_rows,
-    with_lines,
 )
 
 MODELS = "models"
@@ -64,9 +63,10 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
     def is_read(path: str, line: int) -> bool:
         return line in shown.get(path, ()) or known.is_withheld(path)
 
-    uses = dependents_of(changed_names(push.change, text), change, known.snapshot, is_read)
-    files = with_lines(files, uses.in_change, change, text)
+    around = pushed_definitions(push.change, text)
+    uses = dependents_of(changed_names(push.change, text), known.snapshot, is_read, around)
     again = {file.path for file in change.files} - {each.path for each in files if not each.again}
+    again |= {path for path, _ in numbered_lines(uses.excerpts)}
     return ReadBefore(
         head=entry.head,
         files=files,

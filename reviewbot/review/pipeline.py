@@ -17,7 +17,8 @@ from reviewbot.review.dispatch.attempt_selection import beaten, join_rounds, sel
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch, in_parts, run_in_levels
 
 _SLICE: IncEx = {"code"}
-_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}, "dependents": True}}}
+_OF_PUSH = {"dependents": True, "said": True}
+_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}, **_OF_PUSH}}}
 _TEXTS: IncEx = {"dependents", "claims"}
 """The trace names what was read; it does not repeat the code."""
 

@@ -58,7 +58,7 @@ class Looking(Models):
 
     def _first(self, shown: str) -> Iterator[tuple[str, object]]:
         around = re.findall(r"^### (\S+)$", shown, re.MULTILINE)
-        yield from (("read", {"path": path}) for path in [*partly_shown(shown), *around])
+        yield from (("read", {"path": path}) for path in dict.fromkeys([*partly_shown(shown), *around]))
         names = set(re.findall(r"^ *[0-9]+ \+(?:def|class) (\w+)", shown, re.MULTILINE)) - set(all_shown(shown))
         yield from (("search", {"pattern": name, "literal": True}) for name in sorted(names))
 

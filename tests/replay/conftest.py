@@ -143,6 +143,7 @@ class Run:
                 rules,
                 model,
                 "Judge it.",
+                "Judge a push.",
                 trace,
                 engine.name,
                 Calibrator(trace),

@@ -84,9 +84,9 @@ class ReadBefore(Contract):
     files: tuple[FileReadBefore, ...] = ()
     """A file that is not listed is read in full."""
     dependents: str = ""
-    """Code outside of the change that uses what was changed since, for its readers."""
+    """Code that uses what was changed since, for its readers."""
     claims: str = ""
-    """What earlier heads' reviews said about the files that are read now, with its state, for the judge."""
+    """What earlier heads' reviews said about the files that are shown now, with its state, for readers and judge."""
     unchanged: tuple[FileReadBefore, ...] = ()
     """Of each file the lines that an earlier head's review has read as they are, as `again` writes lines."""
     note: str = ""

@@ -110,7 +110,9 @@ class ReviewTask(Contract):
     small_push: bool = False
     """Whether that is little: its reader has shorter instructions and looks up less."""
     dependents: str = ""
-    """Of a task on what a push changed: code outside of the change that uses it. Data like the code."""
+    """Of a task on what a push changed: code that uses it. Data like the code."""
+    said: str = ""
+    """Likewise: what earlier heads' reviews said about the files that are shown."""
 
     @property
     def slices(self) -> tuple[Payload, ...]:

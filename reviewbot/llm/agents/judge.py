@@ -119,6 +119,8 @@ class JudgingSynthesizer:
     model: Model
     """Asked once for each batch; it may hold a conversation with tools behind one call."""
     prompt: str
+    push_prompt: str
+    """For the claims about a small push."""
     trace: Recorder
     engine: str
     calibrator: Calibrator
@@ -167,7 +169,10 @@ class JudgingSynthesizer:
         prefix = next(filter(None, map(self.prefix_of, paths)), None)
         if prefix is None or not self.judging:
             return None
-        return judge_request(prefix, (), (), self.prompt, self.bounds, subject="no claims")
+        return judge_request(prefix, (), (), self._prompt_of(prefix), self.bounds, subject="no claims")
+
+    def _prompt_of(self, prefix: SharedPrefix) -> str:
+        return self.push_prompt if prefix.small_push else self.prompt
 
     def _joined(self, found: Merged) -> Merged:
         """Without claims that say again, at another place, what another one says."""
@@ -261,10 +266,8 @@ class JudgingSynthesizer:
                 if prefix.is_whole
                 else proof_excerpts(proofs, asking.slices, self.lines_of, asking.before.dependents)
             )
-            words = {"earlier": before, "said": asking.before.claims}
-            return judge_request(
-                prefix, claims, code, self.prompt, self.bounds, mask=self.mask, subject=subject, **words
-            )
+            words = {"subject": subject, "earlier": before}
+            return judge_request(prefix, claims, code, self._prompt_of(prefix), self.bounds, mask=self.mask, **words)
 
         try:
             async with asyncio.timeout(max(0.0, self.remaining_s())):

@@ -20,8 +20,8 @@ from reviewbot.redact.mask import redact
 
 MAX_ROW = 400
 """Characters of a line."""
-PROOF_ROWS = 12
-"""Lines around a proof."""
+PROOF_ROWS, PUSH_PROOF_ROWS = 12, 4
+"""Lines around a proof; after a push, whose readers are shown most of what they quote with what is around it."""
 MAX_PROOF_CHARS = 30_000
 """Of the code around all proofs. What a proof quotes stands with its claim in any case."""
 CUT = "[cut]"
@@ -37,17 +37,18 @@ def proof_excerpts(
     `lines_of`: the masked lines of one side of a file, none where it has none. May block. `dependents`: as a push's
     readers are shown it.
     """
+    rows = PUSH_PROOF_ROWS if dependents else PROOF_ROWS
     shown: defaultdict[str, set[int]] = defaultdict(set)
     for payload in slices:
-        for rows in hunk_views(payload):
-            shown[payload.file_path].update(new_lines(rows))
+        for view in hunk_views(payload):
+            shown[payload.file_path].update(new_lines(view))
     for path, number in numbered_lines(dependents):
         shown[path].add(number)
     wanted: defaultdict[tuple[str, Side], set[int]] = defaultdict(set)
     for proof in proofs:
         lines = set(range(proof.line, proof.end_line + 1))
         if proof.side == "old" or not lines <= shown[proof.path]:
-            wanted[proof.path, proof.side] |= set(range(proof.line - PROOF_ROWS, proof.end_line + PROOF_ROWS + 1))
+            wanted[proof.path, proof.side] |= set(range(proof.line - rows, proof.end_line + rows + 1))
     left = MAX_PROOF_CHARS
     for (path, side), numbers in wanted.items():
         lines_there = [f"{number:5} {line}" for number, line in enumerate(lines_of(path, side), 1)]
@@ -68,10 +69,6 @@ def _with_cuts(kept: Sequence[int], rows: Sequence[str]) -> str:
     return "\n".join([*parts, CUT] if parts and before < len(rows) - 1 else parts)
 
 
-SAID = (
-    "Findings of earlier reviews of this change, with their states. A claim that says one of them again is as true as "
-    "its code shows now; advice that contradicts one is worth little"
-)
 NO_TOOLS = Bounds(tool_turns=0)
 MAX_QUOTE = 1_500
 """Characters of a claim's quote, of its suggestion, and of the quote of each proof."""
@@ -101,7 +98,6 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     mask: Callable[[str], str] = redact,
     subject: str,
     earlier: str = "",
-    said: str = "",
     reply: str = "",
 ) -> ModelRequest:
     """One batch.
@@ -114,15 +110,12 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
         bounds: what may be looked up, where the prefix has tools.
         mask: a text with masked secrets.
         subject: the name of the request in trace and journal.
-        said: what reviews of earlier heads said about these files, with the states of that.
         earlier: what was ruled of these claims before, where they are asked about once more.
         reply: what a person has answered to these claims; data like the code.
     """
     parts = [prompt.strip()]
     parts += [f"Code around proofs:\n{fence_text('code', text)}" for text in code]
     parts += [_claim(each, mask) for each in claims]
-    if said:
-        parts.append(f"{SAID}:\n{fence_text('said', mask(said))}")
     if earlier:
         parts.append(f"Ruled before, and asked again because it decides:\n{fence_text('ruling', earlier)}")
     if reply:

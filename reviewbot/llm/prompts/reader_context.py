@@ -23,6 +23,8 @@ MAX_OTHERS = 300
 """Other files of the change that are named."""
 MAX_DEFINED = 12
 """Names of one of them."""
+MAX_PURPOSE = 400
+"""Characters of the description, after a small push: it says what the whole change is for."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +45,17 @@ class ReaderContextBuilder:
         for payload in slices:
             in_change[payload.file_path] += [new_lines(rows) for rows in hunk_views(payload)]
         # Of a change that was read before, a reader is shown what is new: the rest of the repository it can look up.
-        again = orders[0].task.of_push
-        repository = repository_map(self.view, in_change, may_be_whole=not again)
+        again, small = orders[0].task.of_push, orders[0].task.small_push
+        repository = repository_map(self.view, {} if small else in_change, may_be_whole=not again)
+        description = self.mask(orders[0].description)
         return ReaderContext(
             title=self.mask(orders[0].title),
-            description=self.mask(orders[0].description),
+            description=description[:MAX_PURPOSE] if small else description,
             change=self.mask(change_view(slices, self.view.lines_or_none, whole_files=repository.whole)),
             deleted=self.mask(self._deleted()),
             other_parts=self._others(paths, with_names=again),
             dependents=self.mask(orders[0].task.dependents),
+            said=self.mask(orders[0].task.said),
             conventions=self.mask(_rules(orders[0], paths)),
             repository=repository.text,
             is_whole=repository.whole,

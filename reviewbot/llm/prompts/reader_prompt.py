@@ -21,7 +21,11 @@ from reviewbot.llm.prompts.delimiters import RULE, fence_text
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
-DEPENDENTS = "Code outside of the change that uses what was pushed; a defect there is quoted at the line that causes it"
+DEPENDENTS = "Code that uses what was pushed; a defect there is quoted at the pushed line that causes it"
+SAID = (
+    "Findings of earlier reviews about this code, with their states. None is reported again; a claim that contradicts "
+    "one is worth little"
+)
 HITS = "Results of analyzers on the changed lines, each with a handle"
 MAX_FINDING_CHARS = 400
 """Of each finding of a task that this one waited for."""
@@ -40,7 +44,9 @@ class ReaderContext:
     other_parts: str = ""
     """The other files of the change, which are not shown."""
     dependents: str = ""
-    """Code outside of the change that uses what a push changed."""
+    """Code that uses what a push changed."""
+    said: str = ""
+    """What reviews of earlier heads said about the files that are shown, with the states of that."""
     conventions: str = ""
     repository: str = ""
     is_whole: bool = False
@@ -57,6 +63,8 @@ class SharedPrefix:
     shown: tuple[Text, ...] = ()
     is_whole: bool = False
     """See `ReaderContext`."""
+    small_push: bool = False
+    """See `ReviewTask`."""
 
     def request(self, purpose: str, subject: str, text: str, max_tokens: int) -> ModelRequest:
         """The request that begins with this and ends with `text`."""
@@ -72,7 +80,9 @@ class SharedPrefix:
         )
 
 
-def shared_prefix(shared: ReaderContext, system: str, tools: tuple[OfferedTool, ...], tier: Tier) -> SharedPrefix:
+def shared_prefix(
+    shared: ReaderContext, system: str, tools: tuple[OfferedTool, ...], tier: Tier, *, small_push: bool = False
+) -> SharedPrefix:
     """The prefix of the conversations that are shown this context. Nothing is looked up where everything is shown."""
     return SharedPrefix(
         tier=tier,
@@ -81,6 +91,7 @@ def shared_prefix(shared: ReaderContext, system: str, tools: tuple[OfferedTool, 
         tools=() if shared.is_whole else tools,
         shown=(Text(_shared(shared), cached=True),),
         is_whole=shared.is_whole,
+        small_push=small_push,
     )
 
 
@@ -101,6 +112,7 @@ def _shared(shared: ReaderContext) -> str:
         ("The repository", "repository", shared.repository),
         ("Other files of the change, not shown", "others", shared.other_parts),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
+        (SAID, "said", shared.said),
         (DEPENDENTS, "dependents", shared.dependents),
         (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
     )
@@ -135,7 +147,9 @@ def _tasks(orders: Sequence[WorkOrder], hints: Sequence[Hint], bounds: Bounds) -
 
 def _task(order: WorkOrder) -> str:
     task = order.task
-    lines = [f"## Task `{task.worker}`", order.prompt.strip(), task.instruction, f"Done when: {task.success_criterion}"]
+    lines = [f"## Task `{task.worker}`", order.prompt.strip()]
+    if not task.small_push:
+        lines += [task.instruction, f"Done when: {task.success_criterion}"]
     if len(task.paths) <= MAX_NAMED_FILES:
         lines.append("Files: " + fence_text("files", "\n".join(task.paths)))
     if task.previous_error:

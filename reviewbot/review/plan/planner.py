@@ -229,11 +229,12 @@ def _sparer(limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], 
 
 
 def _with_dependents(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
-    """A task that asks a model, with the code that depends on what it reads."""
+    """A task that asks a model, with the code that depends on what it reads and what was said of it."""
     before = change.read_before
     if task.programs_only or before is None or not before.head:
         return task
-    return task.model_copy(update={"of_push": True, "small_push": small, "dependents": before.dependents})
+    shown = {"dependents": before.dependents, "said": before.claims}
+    return task.model_copy(update={"of_push": True, "small_push": small, **shown})
 
 
 def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:

@@ -52,7 +52,8 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
         result = fields.pop("suppressor", Suppressor()).apply(result)
         plan = Plan(goal="g", tasks=(task,), reason="r")
-        known = {"rules": RULES, "prompt": "Judge it.", "engine": "models", "calibrator": Calibrator(trace)}
+        prompts = {"prompt": "Judge it.", "push_prompt": "Judge a push."}
+        known = {"rules": RULES, **prompts, "engine": "models", "calibrator": Calibrator(trace)}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
         settled = {task.task_id: TaskResult(task, (result,), done=True)}
         return asyncio.run(judge.synthesize(change, plan, settled))
@@ -354,10 +355,9 @@ def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_sh
 def test_proofs_in_code_that_readers_of_a_push_were_shown_bring_no_code_again() -> None:
     lines = [f"line {n}" for n in range(1, 101)]
     proofs = [Proof(path="lib.py", line=line, end_line=line, quote=f"line {line}") for line in (8, 60)]
-    [code] = proof_excerpts(proofs, (), lambda _path, _side: lines, "### lib.py\n    8 line 8")
+    [code] = proof_excerpts(proofs, (), lambda _path, _side: lines, "### lib.py\n8 line 8")
 
-    assert "   60 line 60" in code
-    assert "    8 line 8" not in code
+    assert [row.strip() for row in code.split("\n")[2:-1]] == [f"{line} line {line}" for line in range(56, 65)]
 
 
 def test_of_proofs_with_more_code_than_there_is_room_the_quotes_are_shown(

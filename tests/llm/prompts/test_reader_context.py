@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from reviewbot.domain.contracts import ChangeSet, FileChange, Payload
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view
-from reviewbot.llm.prompts.reader_context import MAX_DELETED, ReaderContextBuilder
+from reviewbot.llm.prompts.reader_context import MAX_DELETED, MAX_PURPOSE, ReaderContextBuilder
 from reviewbot.llm.prompts.repository_map import ABSENT, MAX_LISTED, WHOLE_CHARS, repository_map
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.view import RepositoryView
@@ -121,6 +122,21 @@ def test_the_map_has_the_rules_of_the_house_and_names_what_other_readers_review(
     assert made.other_parts == "lib/b.py (modified, +3 -1)"
     assert (made.title, made.description) == ("A title", "Words")
     assert made.change.startswith("### src/a.py")
+
+
+def test_after_a_small_push_the_purpose_and_the_folders_are_short_and_earlier_findings_are_shown(
+    an_order: Callable[..., WorkOrder], a_file: Callable[..., FileChange]
+) -> None:
+    tree = tree_of({"src/a.py": "x\n", "src/b.py": "x\n"})
+    make = ReaderContextBuilder(RepositoryTools(tree).view, [a_file("src/a.py")])
+    order = replace(an_order("src/a.py", tree), description="Words " * 1_000)
+    pushed = order.task.model_copy(update={"of_push": True, "small_push": True, "said": "src/a.py:1 warning: Odd"})
+
+    made = make([replace(order, task=pushed)])
+
+    assert len(made.description) == MAX_PURPOSE
+    assert made.repository == "2 files after the change. At the top: src (2)"
+    assert made.said == "src/a.py:1 warning: Odd"
 
 
 def test_what_a_deleted_file_did_is_shown_as_far_as_there_is_room_and_never_a_private_one(

@@ -46,6 +46,7 @@ def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesize
         rules=given.rules,
         model=said,
         prompt="",
+        push_prompt="",
         trace=silent,
         engine=given.engine,
         calibrator=Calibrator(silent, given.number_maps),
