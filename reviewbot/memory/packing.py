@@ -1,4 +1,4 @@
-"""A ledger as a short text for a comment, and back: JSON, compressed, in the alphabet of base64."""
+"""A ledger as text for the marker of a comment, cut to its room, and texts in short for HTML comments, and back."""
 
 from __future__ import annotations
 
@@ -20,21 +20,30 @@ NAME_DIGITS, MAX_LEFT_OUT = 8, 500
 MAX_JSON_BYTES = 2_000_000
 """More than the largest ledger takes. What unpacks to more is refused."""
 
+_RAW = -zlib.MAX_WBITS
+_DICTIONARY = (
+    b'"lacking":["files":["since":"new":1,"open":1,"closed":1,"symbol":"kind":"code":"line":"rows":"rule":"reason":'
+    b'"first reported","who":"reviewbot","severity":"critical","state":"records":[{"names":["v=1 repository= pull= '
+    b'head= policy= newer=0 left=0 code=0 check=success findings= ledger={"heads":[{"head":"","outcome":"reviewed",'
+    b'"at":"2026-12-01T00:00:00Z","policy":"","base":""}],"seen_last":"*"}'
+)
+"""How a marker is likely to read. It must stay as it is: what was written with it can be read with nothing else."""
+
 
 def pack(ledger: Ledger, most: int = MAX_PACKED_CHARS) -> str:
-    """The ledger, with as much of it as there is room for.
+    """The ledger as JSON, with as much of it as there is room for: at most so many characters after `deflate`.
 
     First the rows that were read are left out, then what was said of the findings, then closed records from the oldest
     on (critical ones last), then open ones, and counted: see `leave_out`.
     """
-    text = _packed(ledger)
-    if len(text) <= most:
+    text = _json(ledger)
+    if len(deflate(text)) <= most:
         return text
     ledger = ledger.model_copy(update={"seen": "", "seen_last": ""})
-    if len(_packed(ledger)) > most:
+    if len(deflate(_json(ledger))) > most:
         silent = tuple(each.model_copy(update={"message": ""}) for each in ledger.records)
         ledger = ledger.model_copy(update={"records": silent})
-    while len(text := _packed(ledger)) > most and ledger.records:
+    while len(deflate(text := _json(ledger))) > most and ledger.records:
         records = sorted(ledger.records, key=lambda each: (each.is_open, each.severity == "critical"))
         dropped = records[: max(1, len(records) // 8)]
         ledger = leave_out(ledger, dropped)
@@ -78,19 +87,40 @@ def decode_names(text: str) -> frozenset[str]:
 
 def pack_record(record: Record, most: int) -> str:
     """One record without what was said of it, as a ledger of its own; a ledger without records where it is too long."""
-    return pack(Ledger(records=(record.model_copy(update={"message": ""}),)), most)
+    return deflate(pack(Ledger(records=(record.model_copy(update={"message": ""}),)), most))
 
 
 def unpack(text: str) -> Ledger | None:
-    """The ledger of a text of `pack`; None for anything else, also of another version."""
+    """The ledger of a text of `pack` or `pack_record`; None for anything else, also of another version."""
     try:
-        unpacker = zlib.decompressobj()
-        data = unpacker.decompress(b64decode(text.encode("ascii"), validate=True), MAX_JSON_BYTES)
-        return Ledger.model_validate_json(data) if unpacker.eof else None
+        data = text if text.startswith("{") else inflate(text) or _inflate_former(text)
+        return Ledger.model_validate_json(data)
     except (Error, ValueError, ValidationError, zlib.error):
         return None
 
 
-def _packed(ledger: Ledger) -> str:
-    data = ledger.model_dump_json(exclude_defaults=True).encode()
-    return b64encode(zlib.compress(data, 9)).decode("ascii")
+def _inflate_former(text: str) -> bytes:
+    """What an earlier version has compressed. Raises for anything else."""
+    unpacker = zlib.decompressobj()
+    data = unpacker.decompress(b64decode(text.encode("ascii"), validate=True), MAX_JSON_BYTES)
+    return data if unpacker.eof else b""
+
+
+def deflate(text: str) -> str:
+    """A text, compressed, in the alphabet of base64."""
+    packer = zlib.compressobj(9, wbits=_RAW, zdict=_DICTIONARY)
+    return b64encode(packer.compress(text.encode()) + packer.flush()).decode("ascii")
+
+
+def inflate(text: str) -> str | None:
+    """The text that `deflate` made this of; None for anything else."""
+    try:
+        unpacker = zlib.decompressobj(_RAW, zdict=_DICTIONARY)
+        data = unpacker.decompress(b64decode(text.encode("ascii"), validate=True), MAX_JSON_BYTES)
+        return data.decode() if unpacker.eof else None
+    except (Error, ValueError, zlib.error):
+        return None
+
+
+def _json(ledger: Ledger) -> str:
+    return ledger.model_dump_json(exclude_defaults=True)

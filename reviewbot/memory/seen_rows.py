@@ -12,12 +12,16 @@ from hashlib import blake2b
 
 from reviewbot.diff.rows import commentable, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, Finding
+from reviewbot.domain.contracts.ledger import Ledger
 
 MARK_BYTES = 3
 """Of one mark, two of which stand for a row. With 5,000 of them a new row is mistaken for an old one once in 1,700."""
 
 MAX_MARKS = 5_000
 """Of a change. Rows of a larger one are not remembered, and nothing counts as unchanged code."""
+
+WHOLE = "*"
+"""In place of the marks of a head: all rows of its change were read, and the host still has it."""
 
 Marks = Mapping[str, Mapping[int, frozenset[bytes]]]
 """By path and line of the new side: the marks of each added row. Removed rows count with the line that follows them."""
@@ -54,6 +58,19 @@ def decode(text: str) -> frozenset[bytes]:
     except ValueError:
         return frozenset()
     return frozenset(data[at : at + MARK_BYTES] for at in range(0, len(data), MARK_BYTES))
+
+
+def without_rows(ledger: Ledger) -> Ledger:
+    """The ledger of a first head whose change was read to the end, without marks of its rows: for a short comment."""
+    whole = len(ledger.heads) == 1 and ledger.heads[0].base and ledger.seen_last
+    return ledger.model_copy(update={"seen_last": WHOLE}) if whole else ledger
+
+
+def with_rows(ledger: Ledger, change: ChangeSet | None) -> Ledger:
+    """The ledger with the marks that `without_rows` left out; `change`: of that head, None where it is not known."""
+    marks = marks_of(change) if change else {}
+    rows = in_files(marks, marks)
+    return ledger.model_copy(update={"seen_last": encode(rows) if len(rows) <= MAX_MARKS else ""})
 
 
 def stands_on_seen_rows(finding: Finding, marks: Marks, seen: Collection[bytes]) -> bool:

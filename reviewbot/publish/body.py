@@ -10,10 +10,11 @@ from reviewbot.coverage.verdict import conclusion_of
 from reviewbot.domain.contracts import Finding
 from reviewbot.hosts.base import PostedReview
 from reviewbot.memory.packing import pack
+from reviewbot.memory.seen_rows import without_rows
 from reviewbot.publish.history import history_section
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishRequest
-from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
+from reviewbot.report.markdown.comment import MAX_CHARS, is_plainly_clean, render_markdown
 from reviewbot.report.text import md_code
 from reviewbot.wording import with_count
 
@@ -47,13 +48,14 @@ def body_of(request: PublishRequest, signer: Signer, inline: Mapping[Finding, st
 
 
 def _ending(request: PublishRequest, signer: Signer) -> str:
-    """What stands below the report: a fold for people, and markers."""
-    marker, ledger = signer.review(marker_of(request)), request.delivered.ledger
+    """What stands below the report: a fold for people, and the marker."""
+    ledger = request.delivered.ledger
     if ledger is None:
-        return f"{marker}\n"
+        return f"{signer.review(marker_of(request))}\n"
+    if is_plainly_clean(request.delivered.review):
+        ledger = without_rows(ledger)
     history = history_section(ledger)
-    kept = signer.ledger(request.pull.repository_id, request.pull.number, pack(ledger))
-    return "\n".join([*([history] if history else []), kept, marker, ""])
+    return "\n".join([*([history] if history else []), signer.review(marker_of(request), pack(ledger)), ""])
 
 
 def part_body(request: PublishRequest, summary: PostedReview, comments: int, signer: Signer) -> str:

@@ -16,7 +16,7 @@ from typing import NamedTuple, cast, get_args
 
 from reviewbot.domain.contracts import Conclusion
 from reviewbot.domain.errors import ConfigError
-from reviewbot.memory.packing import MAX_PACKED_CHARS
+from reviewbot.memory.packing import MAX_PACKED_CHARS, deflate, inflate
 
 KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
 """Where the command line and the Action find a key of the operator's own."""
@@ -24,11 +24,8 @@ KEY_VARIABLE = "REVIEWBOT_MARKER_KEY"
 MIN_KEY_CHARS = 16
 """A shorter key could be guessed."""
 
-MAX_MARKER_CHARS = 12_000
+MAX_MARKER_CHARS = MAX_PACKED_CHARS + 500
 """More than the longest marker takes. Text that begins further from the end of a body is not a marker."""
-
-MAX_LEDGER_CHARS = MAX_PACKED_CHARS + 300
-"""The longest marker of a ledger."""
 
 MAX_RECORD_CHARS = 2_000
 """Of the record of one finding in the marker of its comment, packed."""
@@ -38,34 +35,41 @@ _OPENS_REVIEW, _OPENS_FINDING = f"{ANY_MARKER}review ", f"{ANY_MARKER}finding "
 _OPENS_LEDGER, _OPENS_ANSWER = f"{ANY_MARKER}ledger ", f"{ANY_MARKER}answer "
 _OPENS_DISCUSSION = f"{ANY_MARKER}discussion "
 _CLOSES = " -->"
+_SIGNED_CHARS = 32
 _DERIVED = b"reviewbot marker without a secret"
 _NUMBER = "[0-9]{1,18}"
 _NAME = "[0-9a-f]{32}"
+_SIGNATURE = f"({_NAME}(?:{_NAME})?)"
+"""128 bits; of before, 256."""
 _PLACE = f"v=1 repository=({_NUMBER}) pull=({_NUMBER})"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
-_REVIEW = re.compile(
+_FIELDS = (
     rf"({_PLACE} head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
     rf" newer=({_NUMBER}) left={_NUMBER}(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?"
     rf"(?: summary=({_NUMBER}))?"
     rf" findings=(?:{_NAME}(?:,{_NAME}){{0,299}})?)"
-    r" signature=([0-9a-f]{64})"
 )
+_REVIEW = re.compile(rf"{_FIELDS}(?: ledger=(\{{.*\}}))?")
+"""What the marker of a review holds."""
+_PACKED = re.compile(rf"(v=2 data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS + 300}}})) signature={_SIGNATURE}")
+_FORMER_REVIEW = re.compile(rf"{_FIELDS} signature={_SIGNATURE}")
+"""Of before, with the ledger in a marker above it."""
 _FINDING = re.compile(
     rf"({_PLACE} finding=({_NAME})"
-    rf"(?: data=([A-Za-z0-9+/=]{{1,{MAX_RECORD_CHARS}}}))?) signature=([0-9a-f]{{64}})"
+    rf"(?: data=([A-Za-z0-9+/=]{{1,{MAX_RECORD_CHARS}}}))?) signature={_SIGNATURE}"
 )
 _NAMED = re.compile(rf"{_OPENS_FINDING}[^<>]{{1,80}} finding=({_NAME}) ")
 _LEDGER = re.compile(
     rf"({_PLACE} data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
-    r" signature=([0-9a-f]{64})"
+    rf" signature={_SIGNATURE}"
 )
 _ANSWER = re.compile(
     rf"({_PLACE} finding=({_NAME}) state=([a-z]{{3,12}}) head=([0-9a-f]{{0,64}}))"
-    r" signature=([0-9a-f]{64})"
+    rf" signature={_SIGNATURE}"
 )
 _DISCUSSION = re.compile(
     rf"({_PLACE} finding=({_NAME}) comment=({_NUMBER})"
-    r" outcome=([a-z]{3,12}) code=([0-9a-f]{0,64})) signature=([0-9a-f]{64})"
+    rf" outcome=([a-z]{{3,12}}) code=([0-9a-f]{{0,64}})) signature={_SIGNATURE}"
 )
 
 
@@ -141,20 +145,16 @@ class Signer:
             raise ConfigError(f"{KEY_VARIABLE} must have at least {MIN_KEY_CHARS} characters")
         return cls((hashlib.sha256(given.encode("utf-8", "surrogateescape")).digest(),))
 
-    def review(self, marker: ReviewMarker) -> str:
-        """The HTML comment of a review, one line."""
+    def review(self, marker: ReviewMarker, ledger: str = "") -> str:
+        """The HTML comment of a review, one line; it keeps the ledger (JSON) as well."""
         code = "" if marker.code is None else f" code={marker.code}"
         check = "" if marker.conclusion is None else f" check={marker.conclusion}"
         summary = f" summary={marker.summary}" if marker.summary else ""
         fields = (
             f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
-            f" newer={marker.newer} left=0{code}{check}{summary} findings="
+            f" newer={marker.newer} left=0{code}{check}{summary} findings={ledger and f' ledger={ledger}'}"
         )
-        return self._signed(_OPENS_REVIEW, fields)
-
-    def ledger(self, repository_id: int, pull: int, packed: str) -> str:
-        """The HTML comment that keeps a ledger; it stands above that of the review."""
-        return self._signed(_OPENS_LEDGER, f"v=1 repository={repository_id} pull={pull} data={packed}")
+        return self._signed(_OPENS_REVIEW, f"v=2 data={deflate(fields)}")
 
     def answer(self, repository_id: int, pull: int, answer: AnswerMarker) -> str:
         """The HTML comment of a reply to one of reviewbot's comments."""
@@ -185,7 +185,7 @@ class Signer:
 
     def read_review(self, body: str, repository_id: int, pull: int) -> ReviewMarker | None:
         """Read the marker at the end of a review; None where there is none with our signature for this pull request."""
-        match = self._read(_OPENS_REVIEW, _REVIEW, body, (repository_id, pull))
+        match = self._review(body, (repository_id, pull))
         if match is None:
             return None
         code = None if match[7] is None else int(match[7])
@@ -193,11 +193,12 @@ class Signer:
         return ReviewMarker(repository_id, pull, match[4], match[5], int(match[6]), code, colour, int(match[9] or 0))
 
     def read_ledger(self, body: str, repository_id: int, pull: int) -> str | None:
-        """The packed ledger above the marker of a review; None as above."""
-        start = body.rfind(_OPENS_REVIEW)
+        """The packed ledger in the marker of a review, or above one of before; None as above."""
         place = (repository_id, pull)
-        match = None if start < 0 else self._read(_OPENS_LEDGER, _LEDGER, body[:start], place, MAX_LEDGER_CHARS)
-        return None if match is None else match[4]
+        match, text = self._review(body, place), 10
+        if match is not None and match.re is _FORMER_REVIEW:
+            match, text = self._read(_OPENS_LEDGER, _LEDGER, body[: body.rfind(_OPENS_REVIEW)], place), 4
+        return None if match is None else match[text]
 
     def read_answer(self, body: str, repository_id: int, pull: int) -> AnswerMarker | None:
         """Read the marker of a reply; None as above."""
@@ -214,21 +215,29 @@ class Signer:
         match = self._read(_OPENS_FINDING, _FINDING, body, (repository_id, pull))
         return "" if match is None else match[5] or ""
 
+    def _review(self, body: str, place: tuple[int, int]) -> re.Match[str] | None:
+        packed = self._read(_OPENS_REVIEW, _PACKED, body, None)
+        if packed is None:
+            return self._read(_OPENS_REVIEW, _FORMER_REVIEW, body, place)
+        match = _REVIEW.fullmatch(inflate(packed[2]) or "")
+        return match if match is not None and (int(match[2]), int(match[3])) == place else None
+
     def _read(
-        self, opens: str, form: re.Pattern[str], body: str, place: tuple[int, int], most: int = MAX_MARKER_CHARS
+        self, opens: str, form: re.Pattern[str], body: str, place: tuple[int, int] | None
     ) -> re.Match[str] | None:
-        end = body[-most:].rstrip()
+        end = body[-MAX_MARKER_CHARS:].rstrip()
         start = end.rfind(opens)
         if start < 0 or not end.endswith(_CLOSES):
             return None
         match = form.fullmatch(end[start + len(opens) : -len(_CLOSES)])
-        if match is None or (int(match[2]), int(match[3])) != place:
+        if match is None or (place is not None and (int(match[2]), int(match[3])) != place):
             return None
-        signed = any(_equal(_signature(key, opens, match[1]), match[match.re.groups]) for key in self.keys)
+        last = match[match.re.groups]
+        signed = any(_equal(_signature(key, opens, match[1])[: len(last)], last) for key in self.keys)
         return match if signed else None
 
     def _signed(self, opens: str, fields: str) -> str:
-        return f"{opens}{fields} signature={_signature(self.keys[0], opens, fields)}{_CLOSES}"
+        return f"{opens}{fields} signature={_signature(self.keys[0], opens, fields)[:_SIGNED_CHARS]}{_CLOSES}"
 
 
 def _signature(key: bytes, opens: str, fields: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from reviewbot import wiring
@@ -20,7 +20,7 @@ from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.decisions import Decision, decisions_of
 from reviewbot.memory.incremental import Scope, scope_of, unchanged_lines
 from reviewbot.memory.recall import Recall, seen_before
-from reviewbot.memory.seen_rows import marks_of
+from reviewbot.memory.seen_rows import WHOLE, marks_of, with_rows
 from reviewbot.publish.options import policy_of
 from reviewbot.publish.rebuild_ledger import remember
 from reviewbot.publish.suggestions.prover import Prover
@@ -158,7 +158,8 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
         host = session.host.reviews(prepared.pull)
         try:
             found = await remember(prepared.pull, session.signer, host)
-            ledger, notes, unposted = found.ledger, (*notes, *found.notes), (*unposted, *found.unposted)
+            ledger = await asyncio.to_thread(_with_rows, session, prepared, found.ledger)
+            notes, unposted = (*notes, *found.notes), (*unposted, *found.unposted)
         except HostError as error:
             notes = (*notes, f"what earlier reviews of this pull request said is not known: {error}")
     policy = policy_of(prepared.settings, prepared.run.worker_set, prepared.run.engine)
@@ -170,6 +171,18 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
         change = await asyncio.to_thread(_with_scope, session, prepared, scope, ledger)
     confirmed = prepared.options.confirmed
     return Recall(change, head, at, ledger, prepared.decisions, policy, late, base, confirmed, unposted), notes
+
+
+def _with_rows(session: HostSession, prepared: Prepared, ledger: Ledger) -> Ledger:
+    """The ledger with the rows that the first review has read, where its comment left them to the host. Blocking."""
+    if ledger.seen_last != WHOLE or ledger.heads[-1].head == prepared.ref.head_sha:
+        return ledger
+    first = ledger.heads[-1]
+    try:
+        push = session.host.push(replace(prepared.pull, head_sha=first.head), first.base)
+    except HostError:
+        push = None
+    return with_rows(ledger, push.change if push else None)
 
 
 def _with_scope(session: HostSession, prepared: Prepared, scope: Scope, ledger: Ledger) -> ChangeSet:

@@ -9,6 +9,7 @@ import pytest
 
 from reviewbot.cli.main import main
 from reviewbot.delivery import mask_trace
+from reviewbot.memory.seen_rows import WHOLE
 from reviewbot.pull_requests.review import Reviewed
 from reviewbot.report.json_report import render_json
 from reviewbot.review.cards import shipped_files
@@ -216,6 +217,20 @@ def test_a_review_that_rests_on_an_earlier_one_is_made_again_from_its_trace(
     assert main(["replay", str(trace), "--format", "json"]) == 0
     assert capsys.readouterr().out == render_json(second.delivered.review)
     assert "sum(price_of(order)" not in trace.read_text(), "a trace does not repeat the code"
+
+
+@pytest.mark.slow
+def test_after_a_clean_review_whose_rows_the_host_has_a_forced_branch_brings_no_late_finding(pushing: Pushing) -> None:
+    pushing.push(CHANGE)
+    assert pushing.ledger.seen_last == WHOLE
+    line = "        total = total + order.refunds * 4"
+    pushing.models.claims = ((("order.refunds * 4",), a_claim("shop/refunds.py", line, "It counts four times.")),)
+
+    pushing.case.repo.git("commit", "--quiet", "--amend", "--message", "again")
+    forced = pushing.push({}).delivered.review
+
+    assert forced.findings == ()
+    assert [each.reason for each in forced.withheld] == ["late"]
 
 
 @pytest.mark.slow

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger, Record
-from reviewbot.memory.packing import MAX_JSON_BYTES, MAX_PACKED_CHARS, decode_names, encode_names, pack, unpack
+from reviewbot.memory.packing import (
+    MAX_JSON_BYTES,
+    MAX_PACKED_CHARS,
+    decode_names,
+    deflate,
+    encode_names,
+    inflate,
+    pack,
+    unpack,
+)
 from tests.memory.pushes import sha
 
 HEX = "0123456789abcdef"
@@ -33,6 +42,14 @@ def test_a_ledger_is_unpacked_as_it_was_packed(found: tuple[Record, ...]) -> Non
     ledger = Ledger(records=found, heads=(head,), seen="AAAA")
 
     assert unpack(pack(ledger)) == ledger
+    assert inflate(deflate(pack(ledger))) == pack(ledger)
+
+
+def test_a_ledger_of_an_earlier_version_is_unpacked() -> None:
+    ledger = Ledger(heads=(HeadEntry(head=sha(1), outcome="reviewed", at=""),))
+    former = b64encode(zlib.compress(ledger.model_dump_json().encode())).decode()
+
+    assert unpack(former) == ledger
 
 
 def test_a_ledger_without_room_forgets_rows_then_closed_records_and_counts_them() -> None:
@@ -46,7 +63,7 @@ def test_a_ledger_without_room_forgets_rows_then_closed_records_and_counts_them(
     text = pack(Ledger(records=(*still, *closed), seen="A" * 4_000), 8_000)
     found = unpack(text)
 
-    assert len(text) <= 8_000
+    assert len(deflate(text)) <= 8_000
     assert found is not None
     assert found.seen == ""
     assert found.records[:10] == still
@@ -80,10 +97,19 @@ def test_a_text_that_holds_no_starts_of_fingerprints_has_none() -> None:
         b64encode(zlib.compress(b" " * (MAX_JSON_BYTES + 1))).decode(),
         b64encode(zlib.compress(b"{}")[:-3]).decode(),
         "\N{SNOWMAN}",
+        "{",
+        '{"version": 2}',
     ],
 )
 def test_what_is_no_ledger_of_this_version_is_none(text: str) -> None:
     assert unpack(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no base64!", "\N{SNOWMAN}", "////", deflate("a" * 90)[:-4], deflate("a" * 3_000_000)]
+)
+def test_what_was_not_made_by_deflate_or_is_too_long_is_none(text: str) -> None:
+    assert inflate(text) is None
 
 
 def test_the_longest_ledger_leaves_room_for_a_report() -> None:

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.memory.seen_rows import decode, encode, in_files, marks_of, stands_on_seen_rows
+from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
+from reviewbot.memory.seen_rows import (
+    WHOLE,
+    decode,
+    encode,
+    in_files,
+    marks_of,
+    stands_on_seen_rows,
+    with_rows,
+    without_rows,
+)
 from tests.memory.pushes import change_of
 from tests.report.conftest import a_finding
 
@@ -50,3 +60,20 @@ def test_what_is_no_text_of_marks_has_none(text: str) -> None:
 def test_marks_are_decoded_as_they_were_encoded(rows: set[bytes]) -> None:
     assert decode(encode(rows)) == rows
     assert encode(rows) == b64encode(b"".join(sorted(rows))).decode()
+
+
+def test_the_rows_of_a_first_head_are_left_to_the_host_and_those_of_later_ones_are_kept() -> None:
+    change = change_of({}, {"a.py": "a\nb"})
+    rows = encode(in_files(marks_of(change), ["a.py"]))
+    head = HeadEntry(head="a" * 40, outcome="reviewed", at="", base="b" * 40)
+    first = Ledger(heads=(head,), seen_last=rows)
+    later, baseless = (
+        Ledger(heads=(head, head), seen_last=rows),
+        Ledger(heads=(head.model_copy(update={"base": ""}),), seen_last=rows),
+    )
+
+    assert without_rows(first).seen_last == WHOLE
+    assert decode(WHOLE) == frozenset()
+    assert with_rows(without_rows(first), change) == first
+    assert with_rows(without_rows(first), None) == first.model_copy(update={"seen_last": ""})
+    assert (without_rows(later), without_rows(baseless)) == (later, baseless)

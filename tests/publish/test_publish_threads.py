@@ -40,7 +40,7 @@ def thread(*replies: PostedComment, name: str = NAME, resolved: bool | None = Fa
 
 def summary(ledger: Ledger, review_id: int = 1, author: int = OWN, **fields: int) -> PostedReview:
     marker = replace(ReviewMarker(4242, 7, HEAD, POLICY), **fields)  # type: ignore[arg-type]
-    body = f"## reviewbot\n\n{SIGNER.ledger(4242, 7, pack(ledger))}\n{SIGNER.review(marker)}\n"
+    body = f"## reviewbot\n\n{SIGNER.review(marker, pack(ledger))}\n"
     return PostedReview(review_id, author, HEAD, body, "https://github.example/1")
 
 
@@ -65,7 +65,7 @@ def test_the_newest_summary_has_the_ledger() -> None:
 
 def test_a_summary_without_a_ledger_and_one_of_another_pull_request_leave_an_empty_one() -> None:
     bare = SIGNER.review(ReviewMarker(4242, 7, HEAD, POLICY))
-    other = f"{SIGNER.ledger(4242, 8, pack(Ledger(records=(record(),))))}\n{bare}"
+    other = SIGNER.review(ReviewMarker(4242, 8, HEAD, POLICY), pack(Ledger(records=(record(),))))
     reviews = (PostedReview(1, OWN, HEAD, bare, ""), PostedReview(2, OWN, HEAD, other, ""))
 
     assert rebuilt(reviews=reviews) == RebuiltLedger(Ledger(), (), ())

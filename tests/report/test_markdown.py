@@ -22,7 +22,10 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.domain.contracts import Usage as Used
+from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
 from reviewbot.hosts.github.links import GithubLinks
+from reviewbot.memory.packing import pack
+from reviewbot.memory.seen_rows import without_rows
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.report.findings.agent import open_findings
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
@@ -274,13 +277,18 @@ def test_a_clean_change_is_three_lines(make_review: Callable[..., Review]) -> No
     )
 
 
-def test_a_clean_change_with_a_long_summary_and_its_marker_takes_at_most_600_characters(
+def test_a_clean_change_with_a_long_summary_and_its_marker_takes_at_most_600_characters_with_its_ledger(
     make_review: Callable[..., Review],
 ) -> None:
     review = make_review(**ABOUT | {"about": ("It does one thing and another one. " * 40,)})
-    marker = ReviewMarker(10**9, 10**5, "a" * 40, "b" * 32, code=0)
+    digest = [sha256(b"%d" % number).hexdigest() for number in range(4)]
+    marker = ReviewMarker(10**9, 10**5, digest[0][:40], digest[1][:32], code=0, conclusion="success")
+    head = HeadEntry(
+        head=digest[0][:40], outcome="reviewed", at="2026-11-23T14:20:59Z", policy=digest[2][:32], base=digest[3][:40]
+    )
+    ledger = pack(without_rows(Ledger(heads=(head,), seen_last=digest[0])))
 
-    assert len(render_markdown(review)) + 1 + len(Signer((b"k",)).review(marker)) + 1 <= 600
+    assert len(render_markdown(review)) + 1 + len(Signer((b"k",)).review(marker, ledger)) + 1 <= 600
 
 
 def test_what_a_change_does_comes_first_and_from_200_lines_on_its_files_by_theme(

@@ -50,7 +50,7 @@ _SECTIONS = (
 )
 _HEADINGS_CHARS = 200
 """At least what the headings of the three severities take."""
-_SUMMARY_CHARS = 170
+_SUMMARY_CHARS = 150
 """Of what a change without findings does: its comment is three lines."""
 
 
