@@ -37,7 +37,7 @@ def marker_of(request: PublishRequest) -> ReviewMarker:
 def body_of(request: PublishRequest, signer: Signer, inline: Mapping[Finding, str] | None = None) -> str:
     """The whole review, with the history of earlier heads, the ledger, and its marker behind it.
 
-    Of findings in `inline`, which comments have said ("there": at their lines), it has a line each.
+    Of findings in `inline`, which comments have said (empty: at their lines), it has a line each.
     """
     ending = _ending(request, signer)
     room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)

@@ -146,14 +146,14 @@ class _Run:
 
         A thread whose line is no longer in the change stands in the conversation, with all that it said.
         """
-        where = {each.name: "there" if each.thread.line is not None else "at an earlier head" for each in threads}
+        where = {each.name: "" if each.thread.line is not None else "at an earlier head" for each in threads}
         at_lines: dict[Finding, str] = {}
         for finding, name in request.delivered.fingerprints.items():
             record = None if request.delivered.ledger is None else request.delivered.ledger.find(name)
             spots = [where[each] for each in ((name,) if record is None else record.names) if each in where]
             if spots:
                 at_lines[finding] = spots[0]
-        at_lines |= {each.finding: "there" for each in placed}
+        at_lines |= {each.finding: "" for each in placed}
         return body_of(request, self.options.signer, at_lines)
 
     @property

@@ -21,9 +21,9 @@ ORDERS = ROOT / "examples/orders"
 CERTAIN = 80
 """From here on a finding is posted without anything that confirms it."""
 
-MAX_COMMENT = 5_600
-"""Under 60% of the 9,519 characters that the comment took when it listed each file with its analyzers, although a
-finding in TypeScript has come since."""
+MAX_COMMENT = 5_711
+"""60% of the 9,519 characters that the comment took when it listed each file with its analyzers, although a finding in
+TypeScript and a fix of each finding have come since."""
 SAMPLE_LINES = 30
 """Of the report, in the README: the verdict and the first findings."""
 
@@ -139,6 +139,7 @@ def test_the_comment_of_the_example_is_short_and_complete(capsys: pytest.Capture
 
     assert len(text) <= MAX_COMMENT
     assert text.count("*Impact:*") == 10
+    assert text.count("*Fix:*") == 9, "the tenth is a difference"
     assert "-MONTH = re.compile" in text
     assert text.count("<details>") == text.count("</details>") == 4
     for link in ("https://docs.astral.sh/ruff/rules/S501", "https://cwe.mitre.org/data/definitions/798.html"):

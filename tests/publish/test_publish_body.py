@@ -33,7 +33,7 @@ def test_each_finding_of_a_body_that_has_no_comment_is_called_by_the_id_that_com
     person = HumanItem(path="src/app.py", reason="critical", finding=a_finding(line=4, category="third"))
     order = an_order(a_review(first, second, human=(person,)))
     order = replace(order, delivered=order.delivered._replace(ledger=Ledger()))
-    body = body_of(order, SIGNER, {first: "there"})
+    body = body_of(order, SIGNER, {first: ""})
 
     shown = [f"ID `{name[:10]}`" in body for name in order.delivered.fingerprints.values()]
     assert shown == [False, True, True]  # the first one's comment has it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -250,7 +251,7 @@ def test_what_stands_at_its_line_is_one_line_of_the_body(
 
     (draft,) = host.drafts
     assert len(draft.comments) == 2
-    assert draft.body.count(", commented there\n") == 2
+    assert len(re.findall(r"- \*\*.*/pull/7/files#diff-.*\)\n", draft.body)) == 2
     assert "/pull/7/files#diff-" in draft.body
 
 

@@ -101,8 +101,8 @@ def test_one_prompt_for_all_has_a_line_for_each_below_its_file(make_finding: Cal
     assert prompt_of_all([*findings, findings[0]]).split("\n") == [
         INTRODUCTION,
         "In app/db.py:",
-        "- 41-42: One; fix: Pass the value as a parameter: `cursor.execute(sql, (name,))`.",
-        "- 41-42: One; fix: Pass the value as a parameter: `cursor.execute(sql, (name,))`.",
+        "- 41-42: One",
+        "- 41-42: One",
         "In b.py:",
         "- 41-42: Two; proof at lib/x.py:7",
         "Done when `reviewbot review` reports none and all tests pass.",

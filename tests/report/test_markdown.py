@@ -134,7 +134,7 @@ def test_when_too_long_the_folded_lists_go_first_and_then_the_code(
     long = {"message": "m" * 500, "trigger": "t" * 500}
     withheld = tuple(Withheld(finding=make_finding(**long), reason="over_cap", message="") for _ in range(40))
 
-    without_lists = render_markdown(make_review(findings=(make_finding(),) * 40, withheld=withheld), max_chars=30_000)
+    without_lists = render_markdown(make_review(findings=(make_finding(),) * 44, withheld=withheld), max_chars=30_000)
     without_code = render_markdown(make_review(findings=(make_finding(evidence="e" * 350),) * 60), max_chars=35_000)
 
     assert "cursor.execute(query)\n  ```" in without_lists
@@ -339,16 +339,18 @@ def test_places_and_proofs_are_linked_where_the_host_shows_them(
 def test_a_finding_that_stands_at_its_line_is_one_linked_line(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
-    commented, other = make_finding(), make_finding(path="b.py")
-    text = render_markdown(make_review(findings=(commented, other)), links=LINKS, inline={commented: "there"})
+    commented, next_one, other = make_finding(), make_finding(path="c.py"), make_finding(path="b.py")
+    review = make_review(findings=(commented, next_one, other))
+    text = render_markdown(review, links=LINKS, inline={commented: "", next_one: "at an earlier head"})
     name = sha256(b"app/db.py").hexdigest()
 
     assert (
         "- **SQL is built from user input: `name` goes into the query unescaped** "
-        f"[`app/db.py:41`](https://github.com/acme/shop/pull/7/files#diff-{name}R41), commented there\n"
+        f"[`app/db.py:41`](https://github.com/acme/shop/pull/7/files#diff-{name}R41)\n- **"
     ) in text
+    assert text.count(", commented at an earlier head\n") == 1
     assert text.count("*Impact:*") == 1
-    assert "### Critical (2)" in text
+    assert "### Critical (3)" in text
 
 
 def test_a_rule_is_linked_else_its_weakness(

@@ -28,7 +28,8 @@ _HINT_CONFIDENCE = 40
 
 _HINT = 60
 
-_TRIGGER = "Everyone who can read the repository, now or in its history, has it. Revoke it; removing it is not enough."
+_TRIGGER = "Everyone who can read the repository, now or in its history, has it."
+_FIX = "Revoke it; removing it is not enough."
 
 
 def _rule(kind: str) -> str:
@@ -76,6 +77,7 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
         line=first.number,
         end_line=last.number,
         trigger=_TRIGGER,
+        suggestion=_FIX,
         cwe=_HARDCODED,
         token=text[secret.start : secret.end],
     )

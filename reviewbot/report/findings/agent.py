@@ -115,10 +115,8 @@ def prompt_of_all(findings: Iterable[Finding]) -> str:
     """One prompt for several findings: a line for each below the name of its file, and one acceptance check."""
     by_path: dict[str, list[str]] = {}
     for finding in findings:
-        fix = fix_of(finding).words
         proofs = ", ".join(f"{short_label(proof.path)}:{proof.line}" for proof in finding.proof[:_PROOFS])
         more = f"; proof at {proofs}" if proofs else ""
-        more += f"; fix: {short_line(fix, _SHORT_CHARS)}" if fix else ""
         by_path.setdefault(finding.path, []).append(f"- {_lines_of(finding)}: {title_of(finding)}{more}")
     rows = [row for path, mine in by_path.items() for row in (f"In {short_label(path)}:", *mine)]
     return "\n".join([INTRODUCTION, *rows, "Done when `reviewbot review` reports none and all tests pass."])

@@ -79,11 +79,11 @@ def finding_blocks(
 
 
 def one_line_of(finding: Finding, links: SourceLinks | None, detail: DetailLevel, where: str) -> str:
-    """A finding that a comment has said (`where`: "there" or at an earlier head): its title, linked to its line."""
+    """A finding that a comment has said (`where`: "at an earlier head", or empty): its title, linked to its line."""
     title = prose(title_of(finding), detail.prose)
     place = md_code(f"{short_label(finding.path)}:{finding.line}")
     at = f"[{place}]({links.in_change(finding.path, finding.line)})" if links else place
-    return f"- **{title}** {at}, commented {where}"
+    return f"- **{title}** {at}" + (f", commented {where}" if where else "")
 
 
 def comment_blocks(finding: Finding, links: SourceLinks | None, proposal: str | None, name: str = "") -> Iterator[str]:

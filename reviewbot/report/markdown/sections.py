@@ -63,7 +63,7 @@ class CommentParts(NamedTuple):
     review: Review
     links: SourceLinks | None = None
     inline: Mapping[Finding, str] = {}
-    """Findings that comments have said, and where: "there" is at their lines. The body has a line of each."""
+    """Findings that comments have said, and where; empty: at their lines. The body has a line of each."""
     names: Mapping[Finding, str] = {}
     """Fingerprints, where commands can name findings by them."""
 
@@ -94,8 +94,9 @@ def finding_sections(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     totals = Counter(finding.severity for finding in ranked)
     for severity, group in groupby(ranked[: detail.findings], key=lambda finding: finding.severity):
         yield f"### {SEVERITY_WORDS[severity]} ({totals[severity]:,})"
-        for finding in group:
-            yield from entry_of(finding, page, detail)
+        for at_line, some in groupby(group, key=lambda finding: finding in page.inline):
+            blocks = (text for finding in some for text in entry_of(finding, page, detail))
+            yield from ["\n".join(blocks)] if at_line else blocks
     if (left := len(ranked) - detail.findings) > 0:
         yield f"**{with_count(left, 'finding')} of least weight left out here** to stay within GitHub's limit."
 

@@ -23,7 +23,7 @@ def test_what_is_told_says_what_to_do_and_where_it_belongs(file_of: FileOf, bare
     (found,) = scan(file_of(TOKEN, path="notes.txt", language="text"), bare)
 
     assert (found.source, found.category, found.path) == ("secrets", "secret", "notes.txt")
-    assert "Revoke it" in found.trigger
+    assert "Revoke it" in found.suggestion
 
 
 @pytest.mark.parametrize("path", ["tests/test_login.py", "src/app.py"])
