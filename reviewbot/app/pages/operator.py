@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 from uuid import uuid4
 
-from flask import Blueprint, redirect
+from flask import Blueprint, redirect, request
 from werkzeug.exceptions import Forbidden, NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.pages.render import page, problem
-from reviewbot.app.pages.runs import list_page, the_viewer
+from reviewbot.app.pages.runs import key_of_request, list_page, next_page, the_viewer
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.human_queue import HumanQueue
-from reviewbot.app.store.durable.listing import RunFilter, RunListing, Scope
+from reviewbot.app.store.durable.listing import MAX_KEY, RunFilter, RunListing, Scope
 from reviewbot.app.store.durable.runs import RunRecord
 from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.config.settings import DEFAULT, settings_in_force
@@ -27,7 +27,7 @@ logger = logging.getLogger("reviewbot.app.pages")
 DAY_S: Final = 86_400.0
 COST_DAYS: Final = 30
 MAX_ROWS: Final = 100
-"""Of decisions."""
+"""Decisions of one page."""
 
 
 class Decision(NamedTuple):
@@ -92,9 +92,10 @@ def operator_blueprint(parts: PagesParts) -> Blueprint:
     @blueprint.get("/decisions", provide_automatic_options=False)
     def decisions() -> BaseResponse:
         viewer = the_viewer()
-        rows = sorted(_decisions(parts, listing, viewer.readable), key=lambda row: -row.at)[:MAX_ROWS]
+        found = _decisions(parts, listing, viewer.readable, (key_of_request() or MAX_KEY)[0])
+        rows, more = _one_page(sorted(found, key=lambda row: -row.at))
         names = {each.repository: each.name for each in listing.repositories(viewer.readable)}
-        return page("decisions", viewer, rows=rows, names=names, now=listing.now())
+        return page("decisions", viewer, rows=rows, more=more, is_first="before" not in request.args, names=names)
 
     return blueprint
 
@@ -116,11 +117,19 @@ def retry_of(record: RunRecord, actor: str) -> Delivery:
     return Delivery(trigger.delivery_id, "retry", hashlib.sha256(name.encode()).hexdigest(), trigger)
 
 
-def _decisions(parts: PagesParts, listing: RunListing, scope: Scope) -> Iterator[Decision]:
-    for item, entry in HumanQueue(parts.database).audit(scope, MAX_ROWS):
+def _one_page(rows: list[Decision]) -> tuple[list[Decision], str]:
+    """The first rows, and the query for those after them; rows of one moment stand on one page."""
+    if len(rows) <= MAX_ROWS:
+        return rows, ""
+    shown = [row for row in rows[:MAX_ROWS] if row.at > rows[MAX_ROWS].at] or rows[:MAX_ROWS]
+    return shown, next_page(shown[-1].at, "-")
+
+
+def _decisions(parts: PagesParts, listing: RunListing, scope: Scope, before: float) -> Iterator[Decision]:
+    for item, entry in HumanQueue(parts.database).audit(scope, MAX_ROWS + 1, before):
         what = f"{entry.action.replace('_', ' ')}: {item.finding.title or item.finding.message}"
         yield Decision(entry.at, entry.actor, what, item.repository, item.pull, entry.channel, entry.reason)
-    for row in listing.commands(scope, MAX_ROWS):
+    for row in listing.commands(scope, MAX_ROWS + 1, before):
         where = "page" if row.verb == "retry" else "comment"
         what = f"{row.verb} {row.finding[:8]}".rstrip()
         yield Decision(row.at, row.actor, what, row.repository, row.number, where, row.reason)

@@ -52,11 +52,11 @@ def runs_blueprint(parts: PagesParts) -> Blueprint:
     def pulls(repository: int) -> BaseResponse:
         viewer = the_viewer()
         name = _name_of(viewer, listing, repository)
-        at, number = _key_of_request() or (MAX_KEY[0], str(MAX_ID))
+        at, number = key_of_request() or (MAX_KEY[0], str(MAX_ID))
         if not number.isdecimal():
             raise BadRequest("this is no place in the list")
         rows = listing.pulls(repository, (at, int(number[:18])), PER_PAGE + 1)
-        more = _next(rows[PER_PAGE - 1].newest, str(rows[PER_PAGE - 1].number)) if len(rows) > PER_PAGE else ""
+        more = next_page(rows[PER_PAGE - 1].newest, str(rows[PER_PAGE - 1].number)) if len(rows) > PER_PAGE else ""
         return page(
             "pulls",
             viewer,
@@ -130,8 +130,8 @@ def list_page(
     listing: RunListing, viewer: Viewer, which: RunFilter, *, path: str, title: str = "", template: str = "runs"
 ) -> BaseResponse:
     """A page of runs, with the way to older ones."""
-    rows = listing.runs(viewer.readable, which, _key_of_request() or MAX_KEY, PER_PAGE + 1)
-    more = _next(rows[PER_PAGE - 1].created, rows[PER_PAGE - 1].run) if len(rows) > PER_PAGE else ""
+    rows = listing.runs(viewer.readable, which, key_of_request() or MAX_KEY, PER_PAGE + 1)
+    more = next_page(rows[PER_PAGE - 1].created, rows[PER_PAGE - 1].run) if len(rows) > PER_PAGE else ""
     return page(
         template,
         viewer,
@@ -153,7 +153,7 @@ def _states(text: str) -> tuple[State, ...]:
     return found
 
 
-def _key_of_request() -> Key | None:
+def key_of_request() -> Key | None:
     """Where the page of a list begins. Raises BadRequest for what is no key."""
     text = request.args.get("before", "")
     if not text:
@@ -164,7 +164,7 @@ def _key_of_request() -> Key | None:
     return float(found["at"]), found["name"]
 
 
-def _next(at: float, name: str) -> str:
+def next_page(at: float, name: str) -> str:
     """The query of the page that begins behind a row; what else was asked for stays."""
     kept = {key: value for key, value in request.args.items() if key == "state"}
     return urlencode({**kept, "before": f"{at!r}~{name}"})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
+from reviewbot.app.pages.operator import MAX_ROWS
 from reviewbot.app.scheduling.inbox_consumer import command_of
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database
@@ -13,6 +15,7 @@ from reviewbot.app.store.durable.runs import State, WorkerCost
 from reviewbot.config.source import settings_of
 from tests.app.pages.conftest import A, B, Site, form_token
 from tests.app.pages.test_runs import HOSTILE
+from tests.still_clock import Moment
 
 
 def retry(site: Site, run: str) -> int:
@@ -110,6 +113,24 @@ def test_commands_of_people_are_listed_as_decisions(site: Site, database: Databa
     assert "hubot" in page
     assert "<script" not in page
     assert "hidden reason" not in page
+
+
+def test_all_decisions_can_be_reached_each_once_with_its_time(site: Site, database: Database, moment: Moment) -> None:
+    for number in range(MAX_ROWS * 2 + 5):
+        moment.now += number % 2  # two at a time are of one moment
+        Commands(database).add(CommandRecord(f"c{number}", 1, (A, 7), "dismiss", "hubot", f"{number:08x}", "why"))
+    site.sign_in()
+    seen: list[str] = []
+    path, page = "/decisions", ""
+    while path:
+        page = site.get(path).text
+        seen += re.findall(r"dismiss ([0-9a-f]{8})", page)
+        older = re.search(r'href="([^"]+)">Older', page)
+        path = older[1] if older else ""
+
+    assert len(seen) == len(set(seen)) == MAX_ROWS * 2 + 5
+    assert "1970-01-12 13:4" in page
+    assert "Newest" in page
 
 
 @pytest.mark.parametrize("path", ["/failed", "/costs", "/decisions", "/queue"])

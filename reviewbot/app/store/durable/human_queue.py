@@ -54,6 +54,8 @@ MAX_REASON = 500
 """Characters of a reason that are kept."""
 
 MAX_LISTED = 200
+EVER = 1e18
+"""After every moment."""
 US = "reviewbot"
 
 _COLUMNS = (
@@ -206,13 +208,16 @@ class HumanQueue(DatabaseTable):
         rows = self._database.run(f"{_JOINED} WHERE i.item = ? ORDER BY l.position", item)
         return tuple(_item(row).last for row in rows)
 
-    def audit(self, repositories: Collection[int] | None = None, limit: int = MAX_LISTED) -> tuple[AuditRow, ...]:
-        """The newest rows of all items of these repositories (ids; None: all), newest first."""
+    def audit(
+        self, repositories: Collection[int] | None = None, limit: int = MAX_LISTED, before: float = EVER
+    ) -> tuple[AuditRow, ...]:
+        """The rows of all items of these repositories (ids; None: all) from before a time, newest first."""
         if repositories is not None and not repositories:
             return ()
         where, values = _within(repositories)
         rows = self._database.run(
-            f"{_JOINED} WHERE 1 = 1{where} ORDER BY l.at DESC, i.item, l.position DESC LIMIT ?",
+            f"{_JOINED} WHERE l.at < ?{where} ORDER BY l.at DESC, i.item, l.position DESC LIMIT ?",
+            before,
             *values,
             min(limit, MAX_LISTED),
         )

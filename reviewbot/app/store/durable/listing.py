@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from reviewbot.app.store.durable.database import Database, DatabaseTable
+from reviewbot.app.store.durable.human_queue import EVER
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State
 from reviewbot.app.store.sql import Value, marks_of
 
@@ -17,7 +18,7 @@ Scope = Collection[int] | None
 Key = tuple[float, str]
 """Where a page ends: when its last run was ordered, and that run."""
 
-MAX_KEY = (1e18, "")
+MAX_KEY = (EVER, "")
 """Before every run: the key of the first page."""
 
 
@@ -142,13 +143,14 @@ class RunListing(DatabaseTable):
         )
         return tuple(WorkerTotal._make(row) for row in rows)
 
-    def commands(self, scope: Scope, limit: int) -> tuple[CommandRow, ...]:
-        """The newest commands that people gave in comments and on pages."""
+    def commands(self, scope: Scope, limit: int, before: float = EVER) -> tuple[CommandRow, ...]:
+        """The commands that people gave in comments and on pages before a time, the newest first."""
         where, values = _scoped(scope)
         rows = self._database.run(
             "SELECT written, actor, verb, repository, number, finding, reason FROM reviewbot_commands "  # noqa: S608 - as above
-            f"WHERE {where} ORDER BY written DESC LIMIT ?",
+            f"WHERE {where} AND written < ? ORDER BY written DESC LIMIT ?",
             *values,
+            before,
             limit,
         )
         return tuple(CommandRow._make((*row[:6], str(bytes(row[6]), "utf-8", "replace"))) for row in rows)
