@@ -202,7 +202,7 @@ class Conditions:
             self._budget.spend()
             node: Node | None = element if element.type == kind else None
             for index in place:
-                node = node.child(index) if node is not None else None
+                node = node.child(index) if node is not None and index < node.child_count else None
             if node is not None:
                 firsts.setdefault(self._text_of(node), node.start_byte)
         return firsts
