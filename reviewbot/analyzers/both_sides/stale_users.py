@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from reviewbot.analyzers.both_sides.sides import SideFinding
 from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions, signatures
@@ -15,15 +16,16 @@ from reviewbot.context.symbols.imports import stands_for
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Import, Symbol
 from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, parse_file
+from reviewbot.context.word_search import is_word
 from reviewbot.diff.language import language_of
-from reviewbot.domain.ports import ChangedFile, Occurrence, Snapshot
+from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot
 from reviewbot.tables import packaged_table
 
 MAX_NAMES = 20
 """Names of one file that are looked for; with more of them the file was written anew."""
 
 MAX_FOUND = 200
-"""Lines with one name; a name with more of them is shared by unrelated things."""
+"""Places with one name; a name with more of them is shared by unrelated things."""
 
 MAX_USERS = 20
 """Files that are parsed for one name."""
@@ -36,6 +38,7 @@ _ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts
             "/index.ts", "/index.tsx", "/index.js", "/index.jsx")  # fmt: skip
 _PACKAGED = frozenset({"go", "java"})
 _UNTYPED = frozenset({"javascript", "jsx"})
+_WORD = re.compile(r"\w+")
 _ALL_OF = re.compile(r"export\s*\*|module\.exports\s*=\s*(?!\{)|\.\.\.")
 
 
@@ -43,6 +46,8 @@ def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     """Yield names that are gone from a file while another file still takes them from it. Blocks."""
     if file.base is None or file.head is None or not _is_comparable(file):
         return
+    if "enum" not in file.base and not set(_WORD.findall(file.base)) - set(_WORD.findall(file.head)):
+        return  # what is gone is on no line any more, but for a member of an enum: nothing has to be parsed
     now = {(each.container, each.name) for each in _parsed(file.path, file.head).symbols}
     before = [each for each in _parsed(file.path, file.base).symbols if (each.container, each.name) not in now]
     gone = [each for each in before if _is_gone(file, each)]
@@ -63,6 +68,7 @@ def _named(places: Sequence[str]) -> str:
     return ", ".join(places[:SHOWN]) + more
 
 
+@lru_cache(maxsize=32)
 def _parsed(path: str, text: str) -> FileSymbols:
     return parse_file(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"))
 
@@ -106,21 +112,66 @@ def _uses(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> Iterator[str
 
 def _other_files(file: ChangedFile, name: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Yield the files of the language that have a name, where no other file can stand for the changed one."""
-    lines = snapshot.search(name, MAX_FOUND)
-    if not lines or len(lines) == MAX_FOUND:
+    paths = _paths_with(file, name, snapshot)
+    if not paths:
         return
     if file.language == "go":
-        near = {each.path for each in lines if _folder(each.path) == _folder(file.path)}
+        near = [each for each in paths if _folder(each) == _folder(file.path)]
         if any(_defines_in_go(file, name, path, snapshot) for path in near):
             return
-    elif _has_a_double(file.path, snapshot) if file.language in _SCRIPTS else _has_a_namesake(file.path, lines):
+    elif _has_a_double(file.path, snapshot) if file.language in _SCRIPTS else _has_a_namesake(file.path, paths):
         return
-    for path in list(dict.fromkeys(each.path for each in lines if each.path != file.path))[:MAX_USERS]:
-        language = language_of(path)
-        same = language == file.language or {language, file.language} <= _SCRIPTS
-        text = snapshot.head(path) if same else None
-        if text is not None:
+    for path in [each for each in paths if each != file.path][:MAX_USERS]:
+        text = snapshot.head(path) if language_of(path) in _family(file) else None
+        if text is not None and _may_know(file, path, text):
             yield path, text
+
+
+def _paths_with(file: ChangedFile, name: str, snapshot: Snapshot) -> list[str]:
+    """The files that have a name; none where too many places have it, or where not all files can be looked at.
+
+    Where the tree is at hand its files are read once for all names of a change: a search reads them for each name.
+    """
+    tree = snapshot if isinstance(snapshot, RepositorySnapshot) and is_word(name) else None
+    files = tree.files() if tree is not None else None
+    if tree is None or files is None:
+        lines = snapshot.search(name, MAX_FOUND)
+        return list(dict.fromkeys(each.path for each in lines)) if lines and len(lines) < MAX_FOUND else []
+    word, found, count = name.encode(), [], 0
+    asked = _in_languages(files, _family(file))
+    unread = {each for each in asked if _may_stand_for(file, each)}
+    for path, content in tree.contents(asked):
+        unread.discard(path)
+        here = len(re.findall(rb"(?<!\w)%b(?!\w)" % word, content)) if word in content else 0
+        count += here
+        if count >= MAX_FOUND:
+            return []
+        found += [path] if here else []
+    return [] if unread else found
+
+
+def _may_stand_for(file: ChangedFile, path: str) -> bool:
+    """Whether another file may define what the changed one does, so that it has to be looked at."""
+    here, there = file.path.rpartition("/"), path.rpartition("/")
+    return here[0] == there[0] if file.language == "go" else file.language == "java" and here[2] == there[2]
+
+
+@lru_cache(maxsize=8)
+def _in_languages(files: tuple[str, ...], languages: frozenset[str]) -> tuple[str, ...]:
+    return tuple(each for each in files if language_of(each) in languages)
+
+
+def _family(file: ChangedFile) -> frozenset[str]:
+    """The languages whose files can use what a file defines."""
+    return _SCRIPTS if file.language in _SCRIPTS else frozenset({file.language})
+
+
+def _may_know(file: ChangedFile, path: str, text: str) -> bool:
+    """Whether a file may import the changed one, or need not: what cannot is not parsed."""
+    folder, stem = _folder(file.path), _stem(file.path)
+    if file.language in _SCRIPTS:
+        return stem == "index" or stem in text
+    return folder == _folder(path) or (folder.rpartition("/")[2] if file.language == "go" else stem) in text
 
 
 def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str) -> str | None:
@@ -162,10 +213,9 @@ def _has_a_double(path: str, snapshot: Snapshot) -> bool:
     return any(f"{stem}{ending}" != path and snapshot.head(f"{stem}{ending}") is not None for ending in _ENDINGS)
 
 
-def _has_a_namesake(path: str, lines: Sequence[Occurrence]) -> bool:
+def _has_a_namesake(path: str, others: Sequence[str]) -> bool:
     """Of Java: whether another file may define the same class."""
-    name = path.rpartition("/")[2]
-    return any(each.path != path and each.path.rpartition("/")[2] == name for each in lines)
+    return any(each != path and each.rpartition("/")[2] == path.rpartition("/")[2] for each in others)
 
 
 def _defines_in_go(file: ChangedFile, name: str, path: str, snapshot: Snapshot) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from reviewbot.context.kept_contents import KeptContents
@@ -49,6 +50,10 @@ class GitSnapshot:
 
     def files(self) -> tuple[str, ...] | None:
         """The regular files of the new side, sorted by name."""
+        return self._files
+
+    @cached_property
+    def _files(self) -> tuple[str, ...] | None:
         return self._repository.files(self._head_sha)
 
     def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+
+from reviewbot.analyzers.both_sides.stale_users import stale_users
+from reviewbot.domain.ports import ChangedFile, Commit, Occurrence
 
 BASE = "export function addTax(net) {\n  return net;\n}\nexport const RATE = 1;\n"
 HEAD = "export const RATE = 1;\n"
@@ -48,6 +52,53 @@ def test_a_name_that_was_never_offered_draws_nothing(said: Any) -> None:
 
 def test_without_a_search_of_the_tree_nothing_is_known(said: Any) -> None:
     assert said(BASE, HEAD, {"src/cart.js": USER}, path="src/prices.js", searchable=False) == {}
+
+
+def test_the_tree_is_read_once_for_all_names_of_a_change_and_not_searched_for_each() -> None:
+    snapshot = WholeTree({"src/prices.js": HEAD, "src/cart.js": USER, "README.md": "addTax"})
+    file = ChangedFile("src/prices.js", "src/prices.js", "javascript", (), HEAD, BASE)
+
+    assert [each.rule for each in stale_users(file, snapshot)] == ["removed-symbol"]
+    assert (snapshot.searched, snapshot.read) == ([], [("src/cart.js", "src/prices.js")])
+
+
+@pytest.mark.parametrize(("unread", "found"), [("rates/b.go", 0), ("other/b.go", 1)])
+def test_a_file_that_may_define_the_name_and_could_not_be_read_makes_it_unknown(unread: str, found: int) -> None:
+    snapshot = WholeTree({"rates/a.go": "package rates\n", "cart/cart.go": GO_USER, unread: None})
+    file = ChangedFile("rates/a.go", "rates/a.go", "go", (), "package rates\n", GO)
+
+    assert len(list(stale_users(file, snapshot))) == found
+
+
+class WholeTree:
+    """A snapshot with the whole tree at hand; a file without a text is listed and cannot be read."""
+
+    def __init__(self, texts: dict[str, str | None]) -> None:
+        self._texts = texts
+        self.searched: list[str] = []
+        self.read: list[tuple[str, ...]] = []
+
+    def head(self, path: str) -> str | None:
+        return self._texts.get(path)
+
+    base = head
+
+    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+        del limit
+        self.searched.append(word)
+        return None
+
+    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+        del path, limit
+        return ()
+
+    def files(self) -> tuple[str, ...]:
+        return tuple(sorted(self._texts))
+
+    def contents(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        self.read.append(tuple(paths))
+        found = ((path, self._texts[path]) for path in self.read[-1])
+        return ((path, text.encode()) for path, text in found if text is not None)
 
 
 GO = "package rates\n\nfunc Tax() int { return 1 }\n"
