@@ -61,8 +61,8 @@ MARGIN, MIN_MARGIN_S = 0.05, 0.5
 """Of the time that is left, kept back to hand over what the analyzers found before the task is cancelled."""
 REPAIR_SHARE = 0.75
 """Of the time that is left which a repair may take."""
-SMALL_PUSH_BOUNDS: Mapping[str, int] = {"tool_turns": 3, "result_chars": 24_000}
-"""About 6,000 tokens: a hunk relies on less than a change, and the code that uses it is shown."""
+SMALL_PUSH_BOUNDS: Mapping[str, int] = {"tool_turns": 1, "result_chars": 8_000}
+"""About 2,000 tokens: the code that uses a pushed hunk is shown; with 6,000 most of the cost was to read that again."""
 LATE = "the review's deadline left the model no time to answer"
 NAMELESS = "model"
 REPAIR = (
