@@ -41,7 +41,7 @@ def test_a_small_push_has_shorter_instructions_and_fewer_look_ups_and_a_large_on
     assert shipped_files()["prompts/push_judge.md"].strip() in texts_of(judged)
     assert "Done when: " in texts_of(whole)
     assert "Done when: " not in texts_of(small)
-    assert "in at most 3 turns, at most 8 calls in one, with about 6,000 tokens" in texts_of(small)
+    assert "in one turn, at most 8 calls in one, with about 2,000 tokens" in texts_of(small)
     assert "in at most 7 turns, at most 8 calls in one, with about 30,000 tokens" in texts_of(large)
 
 

@@ -125,8 +125,9 @@ def describe_limits(bounds: Bounds) -> str:
     """What a conversation may look up, in words for the model."""
     if not bounds.tool_turns:
         return "You have no tools: answer from what is shown."
+    turns = "one turn" if bounds.tool_turns == 1 else f"at most {bounds.tool_turns} turns"
     return (
-        f"You may call tools in at most {bounds.tool_turns} turns, at most {bounds.calls_a_turn} calls in one, with "
+        f"You may call tools in {turns}, at most {bounds.calls_a_turn} calls in one, with "
         f"about {bounds.result_chars // 4:,} tokens of results in all."
     )
 
