@@ -23,6 +23,8 @@ _KEY_PART = re.compile(r"""[A-Za-z0-9_-]+|"[^"\\\n]*"|'[^'\n]*'""")
 _DOTTED = rf"\s*((?:{_KEY_PART.pattern})(?:\s*\.\s*(?:{_KEY_PART.pattern}))*)\s*"
 _HEADER, _ASSIGNMENT = re.compile(rf"\s*\[\[?{_DOTTED}\]"), re.compile(rf"{_DOTTED}=")
 
+_MAX_DEPTH = 8
+"""Names of a key's path of which lines are kept; no setting has half as many, and each length costs a copy."""
 _SHOWN = 60
 """Characters of a foreign text that an error message repeats."""
 
@@ -81,7 +83,7 @@ def find_key_lines(text: str) -> dict[tuple[str, ...], int]:
             path = table + _key_path(match[1])
         else:
             continue
-        for length in range(1, len(path) + 1):
+        for length in range(1, min(len(path), _MAX_DEPTH) + 1):
             found.setdefault(path[:length], number)
     return found
 

@@ -98,7 +98,7 @@ def test_the_file_of_config_comes_from_the_base_branch_and_not_from_the_head(
     ("files", "code", "verdict"),
     [
         ({"app.ex": "defmodule App do\nend\n"}, 4, "not_reviewed"),
-        ({"app.ex": "defmodule App do\nend\n", "other.py": BEFORE}, 0, "limited"),
+        pytest.param({"app.ex": "defmodule App do\nend\n", "other.py": BEFORE}, 0, "limited", marks=pytest.mark.slow),
         pytest.param({"package-lock.json": "{}\n"}, 0, "nothing_to_review", marks=pytest.mark.slow),
     ],
 )

@@ -118,7 +118,7 @@ def test_the_example_of_a_small_repository_takes_what_is_said() -> None:
 @pytest.mark.parametrize(
     ("files", "lines", "turns", "effort"),
     [
-        pytest.param(1, 5, 2, "standard", id="five lines"),
+        pytest.param(1, 5, 2, "standard", id="five lines", marks=pytest.mark.slow),
         pytest.param(4, 60, 3, "standard", id="four files", marks=pytest.mark.slow),
         pytest.param(10, 90, 2, "standard", id="ten files", marks=pytest.mark.slow),
         pytest.param(20, 150, 3, "standard", id="two parts and a planner", marks=pytest.mark.slow),

@@ -103,6 +103,7 @@ def test_a_plan_is_of_what_was_pushed_and_with_full_of_the_whole_change(pushed: 
     assert pushed.models.asked == []
 
 
+@pytest.mark.slow
 def test_a_review_that_is_not_posted_reads_what_was_pushed_and_writes_nothing(pushed: Pushing, run: Run) -> None:
     before = pushed.ledger
     push = json.loads(run("review", "--format", "json", "--quiet").out)

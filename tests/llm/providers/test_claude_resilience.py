@@ -22,7 +22,7 @@ from reviewbot.llm.client.stack import ClientConfig, build_client
 from reviewbot.llm.providers.claude import Access, ClaudeModel
 from reviewbot.prices import default_models
 from reviewbot.sources.memory import MemoryJournal, SystemClock
-from tests.make import MakeRequest
+from tests.make import MakeRequest, one_fast
 from tests.messages_api import PATIENCE_S, MessagesApi, Scripted, failed, held, said
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ FAULTS: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", one_fast(FAULTS))
 def test_a_passing_fault_is_overcome_and_nothing_is_held_against_us(
     far: LLMock, a_request: MakeRequest, trace: Any, fault: str
 ) -> None:
