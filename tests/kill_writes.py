@@ -41,7 +41,7 @@ from reviewbot.sources.git.repository import GitRepository
 from tests.git_repo import GitRepo
 from tests.github_api.apps import AppGithub
 from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase, LocalCase
-from tests.hosts.test_ten_pushes import CART, PAY, SIGNER, Reviewer, Told
+from tests.scripted_pushes import CART, PAY, SIGNER, Reviewer, Told
 from tests.still_clock import StillClock
 
 WRITES = frozenset({

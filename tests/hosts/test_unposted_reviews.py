@@ -4,28 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from reviewbot.cli import main
+from tests.command_line import Ended, Run
 from tests.github_api.refusals import missing_permission
 from tests.host_cases import GithubCase, HostCase
 from tests.messages_api import MessagesApi
 from tests.model_pushes import CHANGE, PUSHED, Pushing, on_a_branch
 
 INCREMENTAL, IN_FULL = "Models read what was pushed since ", "The whole change was read: it was asked for"
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.host import GithubHost
 from tests.github_api.state import Account, Token
 from tests.host_cases import GithubCase, HostCase, LocalCase
-from tests.hosts.test_ten_pushes import CART, PAY, SIGNER, Pushing
+from tests.scripted_pushes import CART, PAY, SIGNER, Pushing, on_a_branch
 
 pytestmark = pytest.mark.slow
 
@@ -20,10 +20,7 @@ RUN = "import os\n\n\ndef run(command):\n    os.system(command)\n"
 
 @pytest.fixture
 def pushing(case: HostCase) -> Pushing:
-    case.repo.git("checkout", "--quiet", "main")
-    case.repo.commit({"src/pay.py": None, "shop/cart.py": "def add(cart, item):\n    return cart\n"})
-    case.repo.git("checkout", "--quiet", "-B", "feature")
-    return Pushing(case)
+    return on_a_branch(case)
 
 
 def threads(pushing: Pushing) -> tuple[Thread, ...]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -18,20 +18,12 @@ from reviewbot.cli.commands.pull import review_pull
 from reviewbot.domain.errors import HostAccessError, InputError
 from reviewbot.hosts.github.host import access_to
 from reviewbot.hosts.registry import resolve_pull
+from tests.command_line import Ended, Run
 from tests.github_api import FakeGitHub, Pull, Reply
 from tests.github_api.refusals import missing_permission, server_error
 
 OpenPull = Callable[..., Pull]
 NAME = "acme/shop#1"
-
-
-class Ended(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ended]
 
 
 @pytest.fixture
