@@ -27,9 +27,6 @@ from reviewbot.review.verify.verifier import by_a_model_alone
 SCHEME = "reviewbot/v2"
 """What this way to name findings is called. Another way needs another name, or old names would be compared with it."""
 
-FORMER_SCHEME = "reviewbot/v1"
-"""Names with a finding's category in every case; comments of earlier versions carry such names."""
-
 CODE_DIGITS = 16
 """Hexadecimal digits of a digest of code alone, which is only compared within one pull request."""
 
@@ -75,8 +72,6 @@ class Identity(NamedTuple):
 
     name: str
     """32 hexadecimal digits."""
-    former: str
-    """Its name by `FORMER_SCHEME`."""
     path: str
     symbol: str
     kind: str
@@ -114,16 +109,10 @@ def identities(
     places = {each: place_of(each) for each in found}
     codes = {each: normal(place.code) for each, place in places.items()}
     symbols = {each: symbol_of(each) for each in found}
-    names = _name_findings(
-        SCHEME, {each: (each.path, symbols[each], kind_of(each), codes[each]) for each in found}, places
-    )
-    former = _name_findings(
-        FORMER_SCHEME, {each: (each.path, symbols[each], each.category, codes[each]) for each in found}, places
-    )
+    names = _name_findings({each: (each.path, symbols[each], kind_of(each), codes[each]) for each in found}, places)
     return {
         each: Identity(
             name,
-            former[each],
             each.path,
             symbols[each],
             kind_of(each),
@@ -154,14 +143,12 @@ def code_digest(code: str) -> str:
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()[:CODE_DIGITS]
 
 
-def digest(*parts: str | int, scheme: str = SCHEME) -> str:
+def digest(*parts: str | int) -> str:
     """A name for these parts: 32 hexadecimal digits."""
-    return hashlib.sha256(json.dumps([scheme, *parts]).encode()).hexdigest()[:_HEX_DIGITS]
+    return hashlib.sha256(json.dumps([SCHEME, *parts]).encode()).hexdigest()[:_HEX_DIGITS]
 
 
-def _name_findings(
-    scheme: str, keys: Mapping[Finding, _Key], places: Mapping[Finding, CodePlace]
-) -> dict[Finding, str]:
+def _name_findings(keys: Mapping[Finding, _Key], places: Mapping[Finding, CodePlace]) -> dict[Finding, str]:
     """Name findings by their keys; those with equal keys also by the order of their places, and at one place."""
     alike: dict[_Key, list[tuple[int, Finding]]] = defaultdict(list)
     for finding, key in keys.items():
@@ -171,7 +158,7 @@ def _name_findings(
         lines = {line: nth for nth, line in enumerate(sorted({line for line, _ in group}))}
         here: dict[int, int] = defaultdict(int)
         for line, finding in sorted(group, key=lambda each: _order(each[1])):
-            named[finding] = digest(*key, lines[line], here[line], scheme=scheme)
+            named[finding] = digest(*key, lines[line], here[line])
             here[line] += 1
     return named
 

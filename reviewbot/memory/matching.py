@@ -61,7 +61,7 @@ def match_names(sightings: Iterable[Sighting], records: Iterable[Record]) -> Mat
     matched: Matches = {}
     taken: set[str] = set()
     for finding, identity in sightings:
-        record = by_name.get(identity.name) or by_name.get(identity.former)
+        record = by_name.get(identity.name)
         if record is not None and record.name not in taken:
             taken.add(record.name)
             matched[finding] = record

@@ -93,17 +93,9 @@ def pack_record(record: Record, most: int) -> str:
 def unpack(text: str) -> Ledger | None:
     """The ledger of a text of `pack` or `pack_record`; None for anything else, also of another version."""
     try:
-        data = text if text.startswith("{") else inflate(text) or _inflate_former(text)
-        return Ledger.model_validate_json(data)
-    except (Error, ValueError, ValidationError, zlib.error):
+        return Ledger.model_validate_json(text if text.startswith("{") else inflate(text) or "")
+    except ValidationError:
         return None
-
-
-def _inflate_former(text: str) -> bytes:
-    """What an earlier version has compressed. Raises for anything else."""
-    unpacker = zlib.decompressobj()
-    data = unpacker.decompress(b64decode(text.encode("ascii"), validate=True), MAX_JSON_BYTES)
-    return data if unpacker.eof else b""
 
 
 def deflate(text: str) -> str:

@@ -162,7 +162,7 @@ def _held(
         if finding not in shown:
             continue
         record = matched.get(finding)
-        names = {identity.name, identity.former, *(record.names if record else ())}
+        names = {identity.name, *(record.names if record else ())}
         if decision := decided(finding, names):
             why = f"dismissed by {decision.author} in {decision.source}: {decision.reason}"
             held[finding] = Withheld(finding=finding, reason="dismissed", message=why)
@@ -274,7 +274,7 @@ def _advanced(
 
 def _new_record(finding: Finding, identity: Identity, memory: Recall) -> Record:
     return Record(
-        names=(identity.name, identity.former),
+        names=(identity.name,),
         path=identity.path,
         symbol=identity.symbol,
         kind=identity.kind,

@@ -32,37 +32,27 @@ MAX_RECORD_CHARS = 2_000
 
 ANY_MARKER = "<!-- reviewbot:"
 _OPENS_REVIEW, _OPENS_FINDING = f"{ANY_MARKER}review ", f"{ANY_MARKER}finding "
-_OPENS_LEDGER, _OPENS_ANSWER = f"{ANY_MARKER}ledger ", f"{ANY_MARKER}answer "
-_OPENS_DISCUSSION = f"{ANY_MARKER}discussion "
+_OPENS_ANSWER, _OPENS_DISCUSSION = f"{ANY_MARKER}answer ", f"{ANY_MARKER}discussion "
 _CLOSES = " -->"
 _SIGNED_CHARS = 32
 _DERIVED = b"reviewbot marker without a secret"
 _NUMBER = "[0-9]{1,18}"
 _NAME = "[0-9a-f]{32}"
-_SIGNATURE = f"({_NAME}(?:{_NAME})?)"
-"""128 bits; of before, 256."""
+_SIGNATURE = f"({_NAME})"
+"""128 bits."""
 _PLACE = f"v=1 repository=({_NUMBER}) pull=({_NUMBER})"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
-_FIELDS = (
-    rf"({_PLACE} head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME})"
-    rf" newer=({_NUMBER}) left={_NUMBER}(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?"
-    rf"(?: summary=({_NUMBER}))?"
-    rf" findings=(?:{_NAME}(?:,{_NAME}){{0,299}})?)"
+_REVIEW = re.compile(
+    rf"{_PLACE} head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME}) newer=({_NUMBER}) left=0"
+    rf"(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?(?: summary=({_NUMBER}))? findings=(?: ledger=(\{{.*\}}))?"
 )
-_REVIEW = re.compile(rf"{_FIELDS}(?: ledger=(\{{.*\}}))?")
 """What the marker of a review holds."""
 _PACKED = re.compile(rf"(v=2 data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS + 300}}})) signature={_SIGNATURE}")
-_FORMER_REVIEW = re.compile(rf"{_FIELDS} signature={_SIGNATURE}")
-"""Of before, with the ledger in a marker above it."""
 _FINDING = re.compile(
     rf"({_PLACE} finding=({_NAME})"
     rf"(?: data=([A-Za-z0-9+/=]{{1,{MAX_RECORD_CHARS}}}))?) signature={_SIGNATURE}"
 )
 _NAMED = re.compile(rf"{_OPENS_FINDING}[^<>]{{1,80}} finding=({_NAME}) ")
-_LEDGER = re.compile(
-    rf"({_PLACE} data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS}}}))"
-    rf" signature={_SIGNATURE}"
-)
 _ANSWER = re.compile(
     rf"({_PLACE} finding=({_NAME}) state=([a-z]{{3,12}}) head=([0-9a-f]{{0,64}}))"
     rf" signature={_SIGNATURE}"
@@ -188,17 +178,15 @@ class Signer:
         match = self._review(body, (repository_id, pull))
         if match is None:
             return None
-        code = None if match[7] is None else int(match[7])
-        colour = cast("Conclusion", match[8]) if match[8] in get_args(Conclusion) else None
-        return ReviewMarker(repository_id, pull, match[4], match[5], int(match[6]), code, colour, int(match[9] or 0))
+        head, policy, newer, code, colour, summary = match.group(3, 4, 5, 6, 7, 8)
+        conclusion = cast("Conclusion", colour) if colour in get_args(Conclusion) else None
+        known = None if code is None else int(code)
+        return ReviewMarker(repository_id, pull, head, policy, int(newer), known, conclusion, int(summary or 0))
 
     def read_ledger(self, body: str, repository_id: int, pull: int) -> str | None:
-        """The packed ledger in the marker of a review, or above one of before; None as above."""
-        place = (repository_id, pull)
-        match, text = self._review(body, place), 10
-        if match is not None and match.re is _FORMER_REVIEW:
-            match, text = self._read(_OPENS_LEDGER, _LEDGER, body[: body.rfind(_OPENS_REVIEW)], place), 4
-        return None if match is None else match[text]
+        """The ledger (JSON) in the marker of a review; None as above."""
+        match = self._review(body, (repository_id, pull))
+        return None if match is None else match[9]
 
     def read_answer(self, body: str, repository_id: int, pull: int) -> AnswerMarker | None:
         """Read the marker of a reply; None as above."""
@@ -217,10 +205,8 @@ class Signer:
 
     def _review(self, body: str, place: tuple[int, int]) -> re.Match[str] | None:
         packed = self._read(_OPENS_REVIEW, _PACKED, body, None)
-        if packed is None:
-            return self._read(_OPENS_REVIEW, _FORMER_REVIEW, body, place)
-        match = _REVIEW.fullmatch(inflate(packed[2]) or "")
-        return match if match is not None and (int(match[2]), int(match[3])) == place else None
+        match = None if packed is None else _REVIEW.fullmatch(inflate(packed[2]) or "")
+        return match if match is not None and (int(match[1]), int(match[2])) == place else None
 
     def _read(
         self, opens: str, form: re.Pattern[str], body: str, place: tuple[int, int] | None
@@ -232,17 +218,16 @@ class Signer:
         match = form.fullmatch(end[start + len(opens) : -len(_CLOSES)])
         if match is None or (place is not None and (int(match[2]), int(match[3])) != place):
             return None
-        last = match[match.re.groups]
-        signed = any(_equal(_signature(key, opens, match[1])[: len(last)], last) for key in self.keys)
+        signed = any(_equal(_signature(key, opens, match[1]), match[match.re.groups]) for key in self.keys)
         return match if signed else None
 
     def _signed(self, opens: str, fields: str) -> str:
-        return f"{opens}{fields} signature={_signature(self.keys[0], opens, fields)[:_SIGNED_CHARS]}{_CLOSES}"
+        return f"{opens}{fields} signature={_signature(self.keys[0], opens, fields)}{_CLOSES}"
 
 
 def _signature(key: bytes, opens: str, fields: str) -> str:
     """What is signed begins with its kind, so that a marker of one kind is not valid as another."""
-    return hmac.new(key, (opens + fields).encode(), hashlib.sha256).hexdigest()
+    return hmac.new(key, (opens + fields).encode(), hashlib.sha256).hexdigest()[:_SIGNED_CHARS]
 
 
 def _equal(one: str, other: str) -> bool:

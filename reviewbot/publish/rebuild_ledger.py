@@ -1,7 +1,7 @@
 """Rebuild the ledger of a pull request from our own reviews and threads; what other accounts claim to be ours is named.
 
 The summary carries the whole ledger, signed. A thread that it does not know, of a run that was killed before it wrote
-the summary, or of an earlier version, is a record of its own, in the state that our last reply to it says.
+the summary, is a record of its own, in the state that our last reply to it says.
 """
 
 from __future__ import annotations

@@ -45,13 +45,6 @@ def test_a_ledger_is_unpacked_as_it_was_packed(found: tuple[Record, ...]) -> Non
     assert inflate(deflate(pack(ledger))) == pack(ledger)
 
 
-def test_a_ledger_of_an_earlier_version_is_unpacked() -> None:
-    ledger = Ledger(heads=(HeadEntry(head=sha(1), outcome="reviewed", at=""),))
-    former = b64encode(zlib.compress(ledger.model_dump_json().encode())).decode()
-
-    assert unpack(former) == ledger
-
-
 def test_a_ledger_without_room_forgets_rows_then_closed_records_and_counts_them() -> None:
     def record(number: int, state: str) -> Record:
         title = hashlib.sha512(b"%d" % number).hexdigest()

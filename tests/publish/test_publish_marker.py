@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from dataclasses import replace
 from typing import get_args
@@ -25,17 +23,6 @@ SIGNER = Signer((b"k" * 32,))
 NAMES = tuple(f"{number:032x}" for number in range(3))
 MARKER = ReviewMarker(4242, 7, "a" * 40, "0" * 32)
 HEX = st.text("0123456789abcdef", min_size=32, max_size=32)
-
-
-def former(key: bytes, kind: str, fields: str) -> str:
-    """A marker of an earlier version."""
-    opens = f"<!-- reviewbot:{kind} "
-    return f"{opens}{fields} signature={hmac.new(key, (opens + fields).encode(), hashlib.sha256).hexdigest()} -->"
-
-
-FORMER_REVIEW = former(
-    SIGNER.keys[0], "review", f"v=1 repository=4242 pull=7 head={'a' * 40} policy={'0' * 32} newer=0 left=0 findings="
-)
 
 
 @given(
@@ -125,15 +112,6 @@ def test_of_several_markers_the_last_one_counts() -> None:
     assert SIGNER.read_review(f"{SIGNER.review(other)}\n{SIGNER.review(MARKER)}", 4242, 7) == MARKER
 
 
-def test_a_marker_of_an_earlier_version_with_the_names_of_findings_still_counts() -> None:
-    names = ",".join(f"{number:032x}" for number in range(300))
-    fields = f"v=1 repository=4242 pull=7 head={'a' * 40} policy={'0' * 32} newer=0 left=7 code=1 findings={names}"
-
-    found = SIGNER.read_review(former(SIGNER.keys[0], "review", fields), 4242, 7)
-
-    assert found == ReviewMarker(4242, 7, "a" * 40, "0" * 32, code=1)
-
-
 def test_a_replaced_review_names_the_newer_one() -> None:
     assert MARKER.mark_replaced(12).newer == 12
 
@@ -148,26 +126,6 @@ def test_the_ledger_in_the_marker_of_a_review_is_read_as_it_was_written(text: st
     assert SIGNER.read_review(body, MARKER.repository_id, MARKER.pull) == MARKER
     assert SIGNER.read_ledger(SIGNER.review(MARKER), 4242, 7) is None
     assert Signer((b"o" * 32,)).read_ledger(body, 4242, 7) is None
-
-
-@given(packed=st.text("abcXYZ0189+/=", min_size=1, max_size=200), below=st.sampled_from(["", "\n", "\n\n"]))
-def test_a_ledger_of_an_earlier_version_above_the_marker_of_a_review_is_read(packed: str, below: str) -> None:
-    ledger = former(SIGNER.keys[0], "ledger", f"v=1 repository=4242 pull=7 data={packed}")
-    body = f"## reviewbot\n\n{ledger}\n{FORMER_REVIEW}{below}"
-
-    assert SIGNER.read_ledger(body, 4242, 7) == packed
-    assert SIGNER.read_ledger(body, 4242, 8) is None
-    assert SIGNER.read_review(body, MARKER.repository_id, MARKER.pull) == MARKER
-
-
-def test_a_ledger_of_another_key_below_other_text_or_alone_is_none() -> None:
-    fields = "v=1 repository=4242 pull=7 data=abc"
-    ledger = former(SIGNER.keys[0], "ledger", fields)
-
-    assert SIGNER.read_ledger(f"{former(b'o' * 32, 'ledger', fields)}\n{FORMER_REVIEW}", 4242, 7) is None
-    assert SIGNER.read_ledger(f"{ledger}\nsome words\n{FORMER_REVIEW}", 4242, 7) is None
-    assert SIGNER.read_ledger(f"{ledger}\n{SIGNER.review(MARKER)}", 4242, 7) is None
-    assert SIGNER.read_ledger(ledger, 4242, 7) is None
 
 
 @given(st.builds(AnswerMarker, HEX, st.sampled_from(["fixed", "open", "outdated"]), st.just("a" * 40) | st.just("")))
