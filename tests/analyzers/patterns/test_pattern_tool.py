@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 
 import pytest
@@ -12,13 +11,14 @@ from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.patterns.languages import syntax_of
 from reviewbot.analyzers.patterns.matching import _MATCH_LIMIT, MAX_CHARS, MAX_DEPTH, Text, find
-from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
+from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool, _pieces
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import ChangeSet, Hunk
 from reviewbot.domain.ports import ChangedFile, ToolReport
 from reviewbot.review.calibration import Calibration
 from reviewbot.sources.memory import DiffSnapshot
 from tests.make import one_fast
+from tests.work import count_calls
 
 NOTHING = DiffSnapshot(ChangeSet())
 UNCLOSED = """package app
@@ -231,12 +231,11 @@ HOSTILE = {
 @pytest.mark.slow  # each may take the five seconds of its bound
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 @pytest.mark.parametrize("path", ["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php", "App.kt", "app.rs"])
-def test_hostile_text_costs_bounded_time(name: str, path: str) -> None:
-    began = time.process_time()
+def test_hostile_text_is_searched_or_is_a_gap(name: str, path: str) -> None:
+    report = run(added(path, OPENING.get(path, "") + HOSTILE[name]))
 
-    run(added(path, OPENING.get(path, "") + HOSTILE[name]))
-
-    assert time.process_time() - began < 20
+    assert report.gap is None or report.gap.reason == "timeout"
+    assert report.gap is None or not report.run.parsed
 
 
 def test_code_that_is_nested_too_deeply_is_a_gap() -> None:
@@ -250,12 +249,13 @@ def test_code_that_is_nested_too_deeply_is_a_gap() -> None:
     "path", one_fast(["app.ts", "app.go", "app.rb", "App.java", "App.cs", "app.php", "App.kt", "app.rs"])
 )
 def test_an_error_with_very_many_parts_is_a_gap_and_no_query_goes_over_it(path: str) -> None:
-    began = time.process_time()
-    report = run(added(path, OPENING.get(path, "") + "{" * (MAX_CHARS - 10)))
+    file = added(path, OPENING.get(path, "") + "{" * (MAX_CHARS - 10))
+    calls = count_calls(lambda: _pieces(file))
+    report = run(file)
 
     assert report.gap is not None
     assert report.gap.reason == "timeout"
-    assert time.process_time() - began < 10
+    assert (calls["parse"], calls["_Search.nodes"]) == (1, 0)
 
 
 def test_code_that_takes_too_long_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:

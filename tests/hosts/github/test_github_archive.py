@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import tarfile
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -130,13 +129,11 @@ def test_a_bomb_is_stopped_at_a_bound_and_held_in_little_memory() -> None:
     header = bytearray(tarfile.TarInfo("bomb").tobuf())
     header[124:136] = b"\x80" + (2**60).to_bytes(11, "big")
     bomb = Zeros(bytes(header))
-    began = time.perf_counter()
 
     with pytest.raises(ArchiveError, match="unpacks to more than 64 MiB"):
         list(files_of(iter(bomb), max_bytes=2**26))
 
     assert bomb.given < 2**20
-    assert time.perf_counter() - began < 10
 
 
 def test_entries_without_end_are_stopped() -> None:

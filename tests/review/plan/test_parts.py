@@ -3,7 +3,6 @@ together stay together, in Python, TypeScript and Go."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
@@ -17,6 +16,7 @@ from reviewbot.domain.ports import WorkerSet
 from reviewbot.review.plan.parts import parts_of
 from reviewbot.review.plan.planner import PlanLimits, make_plan
 from tests.make import MakeFile, MakeHunk
+from tests.work import count_calls
 
 Divide = Callable[[Mapping[str, str], int], list[set[str]]]
 
@@ -95,18 +95,29 @@ def test_no_two_parts_fit_into_one_where_nothing_is_linked(sizes: list[tuple[str
     assert all(one + other > limit for at, one in enumerate(found) for other in found[at + 1 :])
 
 
-def test_five_thousand_files_are_divided_in_milliseconds() -> None:
+def _files_and_links(count: int) -> tuple[list[tuple[str, int]], dict[tuple[str, str], int]]:
+    """As many files with four links for each."""
     random = Random(7)
-    sizes = [(f"src/m{n % 60}/p{n % 7}/file_{n}.py", random.randint(1, 200)) for n in range(5_000)]
-    pairs = [sorted(random.sample(range(5_000), 2)) for _ in range(20_000)]
-    links = {(sizes[one][0], sizes[other][0]): random.randint(1, 1_000) for one, other in pairs}
+    sizes = [(f"src/m{n % 60}/p{n % 7}/file_{n}.py", random.randint(1, 200)) for n in range(count)]
+    pairs = [sorted(random.sample(range(count), 2)) for _ in range(4 * count)]
+    return sizes, {(sizes[one][0], sizes[other][0]): random.randint(1, 1_000) for one, other in pairs}
 
-    began = time.thread_time()
-    parts = parts_of(sizes, 1_500, links)
-    took = time.thread_time() - began
 
-    assert took < 0.5, "a tenth of a second on a quiet machine"
-    assert len(parts) <= 1.1 * sum(lines for _, lines in sizes) / 1_500
+def test_five_thousand_files_are_divided_into_few_parts() -> None:
+    sizes, links = _files_and_links(5_000)
+
+    assert len(parts_of(sizes, 1_500, links)) <= 1.1 * sum(lines for _, lines in sizes) / 1_500
+
+
+def test_the_work_of_dividing_a_change_grows_as_its_files_do() -> None:
+    def work(count: int) -> int:
+        sizes, links = _files_and_links(count)
+        return count_calls(lambda: parts_of(sizes, 1_500, links)).total()
+
+    few, many = work(1_250), work(5_000)
+
+    assert few > 1_250
+    assert many < 5 * few
 
 
 # --- as plans do it
