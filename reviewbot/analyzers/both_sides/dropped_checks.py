@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from reviewbot.analyzers.both_sides.sides import SideFinding
 from reviewbot.analyzers.both_sides.syntax_side import SyntaxSide, is_readable, statement_table, words_of
 from reviewbot.analyzers.core.preexisting import SideLines
+from reviewbot.analyzers.patterns.trees import new_tree, old_tree
 from reviewbot.analyzers.python.views import OutOfSteps
 from reviewbot.diff.rows import Row, hunk_rows
 from reviewbot.domain.ports import ChangedFile, Snapshot
@@ -75,12 +76,12 @@ class _Change:
     @cached_property
     def old(self) -> SyntaxSide:
         """The old side."""
-        return SyntaxSide(self._file.base or "", self._file.language)
+        return SyntaxSide(self._file.base or "", self._file.language, old_tree(self._file))
 
     @cached_property
     def new(self) -> SyntaxSide:
         """The new side."""
-        return SyntaxSide(self._file.head or "", self._file.language)
+        return SyntaxSide(self._file.head or "", self._file.language, new_tree(self._file))
 
     @cached_property
     def _gone(self) -> frozenset[int]:

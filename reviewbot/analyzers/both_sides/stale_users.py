@@ -9,17 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.analyzers.both_sides.sides import SideFinding
+from reviewbot.analyzers.core.preexisting import old_side
+from reviewbot.analyzers.core.single_flight import once_per_file
+from reviewbot.analyzers.patterns.trees import MAX_CHARS, new_tree
 from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions, signatures
 from reviewbot.context.symbols.imports import stands_for
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Import, Symbol
-from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, parse_file
+from reviewbot.context.symbols.parsing import definitions, file_symbols, parse, parse_file
 from reviewbot.context.word_search import is_word
 from reviewbot.diff.language import language_of
 from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot
 from reviewbot.tables import packaged_table
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 MAX_NAMES = 20
 """Names of one file that are looked for; with more of them the file was written anew."""
@@ -48,8 +55,8 @@ def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
         return
     if "enum" not in file.base and not set(_WORD.findall(file.base)) - set(_WORD.findall(file.head)):
         return  # what is gone is on no line any more, but for a member of an enum: nothing has to be parsed
-    now = {(each.container, each.name) for each in _parsed(file.path, file.head).symbols}
-    before = [each for each in _parsed(file.path, file.base).symbols if (each.container, each.name) not in now]
+    now = {(each.container, each.name) for each in _new_side(file).symbols.symbols}
+    before = [each for each in _old_side(file).symbols.symbols if (each.container, each.name) not in now]
     gone = [each for each in before if _is_gone(file, each)]
     for symbol in gone if len(gone) <= MAX_NAMES else ():
         places = list(_uses(file, symbol, snapshot))
@@ -60,7 +67,29 @@ def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
 
 def _is_comparable(file: ChangedFile) -> bool:
     known = file.language in _SCRIPTS or file.language in _PACKAGED
-    return known and max(len(file.base or ""), len(file.head or "")) <= MAX_FILE_BYTES and file.path == file.before
+    return known and max(len(file.base or ""), len(file.head or "")) <= MAX_CHARS and file.path == file.before
+
+
+class _Side(NamedTuple):
+    """What one side of a file defines."""
+
+    root: Node | None
+    symbols: FileSymbols
+    signatures: dict[str, tuple[Signature, int, int]]
+
+
+@once_per_file
+def _new_side(file: ChangedFile) -> _Side:
+    tree, language = new_tree(file), LANGUAGES[file.language]
+    if tree is None:
+        return _Side(None, FileSymbols(), {})
+    defined = definitions(language, tree.root_node)
+    return _Side(tree.root_node, file_symbols(language, tree.root_node, defined), signatures(defined))
+
+
+def _old_side(file: ChangedFile) -> _Side:
+    old = old_side(file)
+    return _Side(None, FileSymbols(), {}) if old is None else _new_side(old)
 
 
 def _named(places: Sequence[str]) -> str:
@@ -95,10 +124,11 @@ def _is_gone(file: ChangedFile, symbol: Symbol) -> bool:
 def _is_gone_from_class(file: ChangedFile, symbol: Symbol) -> bool:
     """Of Java: whether the class of the file is still there without a member, and nothing else can give it."""
     head = file.head or ""
-    now = [each for each in _parsed(file.path, head).symbols if each.name == symbol.container and not each.container]
+    now = [each for each in _new_side(file).symbols.symbols if each.name == symbol.container and not each.container]
+    if symbol.container != _stem(file.path) or not now or now[0].bases:
+        return False
     made = re.search(r"\blombok\b|@Generated|@AutoValue", head) is not None
-    written = re.search(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])", head) is not None
-    return symbol.container == _stem(file.path) and bool(now) and not now[0].bases and not made and not written
+    return not made and re.search(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])", head) is None
 
 
 def _uses(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> Iterator[str]:
@@ -235,9 +265,7 @@ def stale_calls(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     """Yield functions whose parameters changed while a call of them has the old form. Blocks."""
     if file.base is None or file.head is None or not _is_comparable(file):
         return
-    before, after = (
-        signatures(LANGUAGES[file.language], text.encode("utf-8", "replace")) for text in (file.base, file.head)
-    )
+    before, after = _old_side(file).signatures, _new_side(file).signatures
     changed = [name for name, each in before.items() if name in after and each[0] != after[name][0]]
     for name in changed if len(changed) <= MAX_NAMES else ():
         old, new = before[name], after[name]
@@ -295,28 +323,30 @@ def _call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterat
     root = container.partition(".")[0] or name
     searched = container if name in {"constructor", container} else name
     head = file.head or ""
-    if not _is_alone(file, container, name) or _mentions(file.path, head, root).bindings > 1:
+    if not _is_alone(file, container, name) or _mentions(file, root).bindings > 1:
         return
     inside = {f"this {qualified}", *_spellings(file.language, head, qualified, root)}
-    yield from ((file.path, call) for call in _mentions(file.path, head, searched).calls if call.callee in inside)
+    yield from ((file.path, call) for call in _mentions(file, searched).calls if call.callee in inside)
     for path, text in _other_files(file, searched, snapshot):
         callees = set(_callees(file, (root, qualified), path, text))
         if not callees:
             continue
-        found = _mentions(path, text, searched)
+        content = text.encode("utf-8", "replace")
+        found = mentions(parse(LANGUAGES[language_of(path)], content), content, searched)
         shadowed = found.bindings and any(each.removeprefix("new ") == searched for each in callees)
         yield from ((path, call) for call in found.calls if call.callee in callees and not shadowed)
 
 
-def _mentions(path: str, text: str, name: str) -> Mentions:
-    return mentions(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"), name)
+def _mentions(file: ChangedFile, name: str) -> Mentions:
+    root = _new_side(file).root
+    return mentions(root, (file.head or "").encode("utf-8", "replace"), name) if root is not None else Mentions((), 0)
 
 
 def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
     """Whether no class above may have another method of that name: of Java, which knows methods by their parameters."""
     if file.language != "java" or name == container:
         return True
-    symbols = _parsed(file.path, file.head or "").symbols
+    symbols = _new_side(file).symbols.symbols
     line = next((each.line for each in symbols if (each.container, each.name) == (container, name)), 1)
     own = re.search(r"\b(?:private|static)\b", (file.head or "").split("\n")[line - 1]) is not None
     return own or not any(each.bases for each in symbols if each.name == container)
@@ -325,7 +355,7 @@ def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
 def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str) -> Iterator[str]:
     """Yield how another file calls a function of the changed one, by what it imports."""
     root, qualified = names
-    if file.language in _PACKAGED and _parsed(path, text).package == _parsed(file.path, file.head or "").package:
+    if file.language in _PACKAGED and _parsed(path, text).package == _new_side(file).symbols.package:
         if file.language == "java" and root == _stem(file.path):
             yield from _spellings(file.language, text, qualified, root)
         elif _folder(path) == _folder(file.path):

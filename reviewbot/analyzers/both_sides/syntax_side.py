@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-import time
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from reviewbot.analyzers.patterns.languages import TABLES, syntax_of
-from reviewbot.analyzers.patterns.matching import MAX_CHARS, MAX_SECONDS, check_time, parse
+from reviewbot.analyzers.patterns.trees import MAX_CHARS
+from reviewbot.analyzers.python.views import OutOfSteps
 from reviewbot.tables import packaged_table
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, Tree
 
 MAX_GUARD_STATEMENTS = 4
 """Statements in the body of a branch that only leaves the function."""
@@ -42,15 +42,16 @@ class Branch:
 
 
 class SyntaxSide:
-    """A parsed text. Raises OutOfSteps where that takes too long."""
+    """A parsed text. Raises OutOfSteps where there is no tree: parsing took too long."""
 
-    def __init__(self, text: str, language: str) -> None:
+    def __init__(self, text: str, language: str, tree: Tree | None) -> None:
+        if tree is None:
+            raise OutOfSteps
         self.words = statement_table(language) or {}
         self._syntax = syntax_of(TABLES[language])
         self.lines = text.split("\n")
         self._source = text.encode("utf-8", "replace")
-        until = time.thread_time() + MAX_SECONDS
-        self.root = parse(self._source, self._syntax.grammar(language), partial(check_time, until)).root_node
+        self.root = tree.root_node
 
     @cached_property
     def functions(self) -> dict[int, Node]:

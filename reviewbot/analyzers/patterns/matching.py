@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.patterns.languages import Syntax
 from reviewbot.analyzers.patterns.predicates import MAX_NODE, Conditions
+from reviewbot.analyzers.patterns.trees import MAX_SECONDS, check_time, parse
 from reviewbot.analyzers.python.views import Budget, OutOfSteps
-from reviewbot.threads import check_stopped
 
 if TYPE_CHECKING:
-    from tree_sitter import Language as Grammar
     from tree_sitter import Node, Query, Tree
-
-MAX_CHARS = 400_000
-"""Of one text. A tree takes up to 400 bytes for each, and a longer text is generated."""
-
-MAX_SECONDS = 5.0
-"""Of this thread's processor for one text: `MAX_CHARS` of ordinary code take half a second."""
 
 MAX_HITS = 200
 """Of one rule in one text."""
-
-MAX_DEPTH = 1_000
-"""Of a syntax tree: what a query costs grows with the square of it. Ordinary code stays below 200."""
-
-MAX_IN_ERROR = 5_000
-"""Parts of what the grammar makes nothing of: each query takes time that grows with the square of it."""
 
 _STEPS = 1_000_000
 """Of the predicates of all rules on one text."""
@@ -38,10 +25,6 @@ _STEPS = 1_000_000
 _MATCH_LIMIT = 1_000
 """Matches that a query may hold unfinished; those of the tables hold a few dozen."""
 
-_NESTED_TYPES = re.compile(rb"(?:\w<\s{0,20}\w{0,80}){200}")
-"""What the parser of Java recovers from in a time that grows with its square, and without asking whether to go on."""
-
-_READ_AT_ONCE = 1 << 16
 _ERRORS = "[(ERROR) (MISSING)] @hit"
 
 
@@ -74,11 +57,11 @@ class Matches(NamedTuple):
     """It took too long, or a query held more matches open than it may: some were not looked at."""
 
 
-def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule]) -> Matches:
-    """The hits of rules that touch the rows that count. Takes `MAX_SECONDS` at most."""
+def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule], tree: Tree | None = None) -> Matches:
+    """The hits of rules that touch the rows that count; of a `tree` where it is parsed. Takes `MAX_SECONDS` at most."""
     hits: list[Hit] = []
     try:
-        search = _Search(text, language, syntax)
+        search = _Search(text, language, syntax, tree)
         for rule in rules:
             if _is_for(rule, language, text):
                 hits += search.hits(rule)
@@ -88,40 +71,18 @@ def find(text: Text, language: str, syntax: Syntax, rules: Iterable[Rule]) -> Ma
     return Matches(tuple(hits), parsed, stopped=search.cut)
 
 
-def parse(source: bytes, grammar: Grammar, check: Callable[[], None]) -> Tree:
-    """The syntax tree of a text. Raises OutOfSteps for one that takes too long to search, and what `check` raises."""
-    from tree_sitter import Parser  # noqa: PLC0415 - a review without such a file does not wait for it
-
-    def keep_parsing(_: int, __: bool) -> bool:  # noqa: FBT001 - the parser's own call
-        check()
-        return False
-
-    if _NESTED_TYPES.search(source) is not None:
-        raise OutOfSteps
-    # Only a parser that reads by a callback can be stopped.
-    tree = Parser(grammar).parse(lambda at, _: source[at : at + _READ_AT_ONCE], progress_callback=keep_parsing)
-    if _is_too_deep(tree):
-        raise OutOfSteps
-    return tree
-
-
-def check_time(until: float) -> None:
-    """Raise OutOfSteps after a moment of this thread's processor, and Stopped where nothing waits for the result."""
-    check_stopped()
-    if time.thread_time() > until:
-        raise OutOfSteps
-
-
 class _Search:
     """One parsed text. Its methods raise OutOfSteps, and Stopped where the result is not waited for any more."""
 
-    def __init__(self, text: Text, language: str, syntax: Syntax) -> None:
+    def __init__(self, text: Text, language: str, syntax: Syntax, tree: Tree | None) -> None:
         self._text, self._language, self._syntax = text, language, syntax
         self.cut = False
         """A query met more unfinished matches than `_MATCH_LIMIT`, and dropped some."""
         self._until = time.thread_time() + MAX_SECONDS
         self._source = text.text.encode("utf-8", "replace")
-        self._root = parse(self._source, syntax.grammar(language, whole=text.whole), self._check_time).root_node
+        if tree is None:
+            tree = parse(self._source, syntax.grammar(language, whole=text.whole), partial(check_time, self._until))
+        self._root = tree.root_node
         self._conditions = Conditions(self._source, self._root, syntax, _TimedBudget(_STEPS, self._until))
 
     def is_read_to_its_end(self) -> bool:
@@ -141,7 +102,7 @@ class _Search:
         cursor = QueryCursor(self._compiled(query), match_limit=_MATCH_LIMIT)
         cursor.set_point_range((self._text.rows[0] - 1, 0), (self._text.rows[-1], 0))
         # With a progress callback the binding (0.26.1) crashes at a match, so the clock is looked at between queries.
-        self._check_time()
+        check_time(self._until)
         matches = cursor.matches(self._root, self._conditions)
         self._conditions.check()
         self.cut = self.cut or cursor.did_exceed_match_limit
@@ -158,9 +119,6 @@ class _Search:
         in_test = self._conditions.is_in_test(node)
         return Hit(rule.code, rows[0], rows[-1], text.decode("utf-8", "replace"), in_test)
 
-    def _check_time(self) -> None:
-        check_time(self._until)
-
 
 class _TimedBudget(Budget):
     """Steps with a bound on the time as well: what a step costs depends on the depth of the tree."""
@@ -174,28 +132,6 @@ class _TimedBudget(Budget):
         super().spend(steps)
         if time.thread_time() > self._until:
             raise OutOfSteps
-
-
-def _is_too_deep(tree: Tree) -> bool:
-    """Whether nodes are nested deeper than `MAX_DEPTH`, or an error has too many parts; ends at the first of these."""
-    cursor = tree.walk()
-    siblings = [1]
-    while cursor.depth <= MAX_DEPTH:
-        if cursor.goto_first_child():
-            siblings.append(1)
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return False
-            siblings.pop()
-        siblings[-1] += 1
-        if siblings[-1] == MAX_IN_ERROR and _is_in_error(cursor.node):
-            return True
-    return True
-
-
-def _is_in_error(node: Node | None) -> bool:
-    return node is not None and node.parent is not None and node.parent.is_error
 
 
 def _rows(node: Node) -> range:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines, new_side
@@ -18,8 +18,9 @@ from reviewbot.analyzers.core.reports import (
 from reviewbot.analyzers.core.rules import Rule, packaged_rules
 from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.analyzers.core.texts import is_same_commit
-from reviewbot.analyzers.patterns.languages import TABLES, syntax_of
-from reviewbot.analyzers.patterns.matching import MAX_CHARS, Hit, Matches, Text, find
+from reviewbot.analyzers.patterns.languages import TABLES, Syntax, syntax_of
+from reviewbot.analyzers.patterns.matching import Hit, Matches, Text, find
+from reviewbot.analyzers.patterns.trees import MAX_CHARS, new_tree
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
@@ -101,13 +102,17 @@ def _pieces(file: ChangedFile) -> tuple[_Piece, ...]:
         return ()
     rules, syntax = packaged_rules(table).rules.values(), syntax_of(table)
     return tuple(
-        _Piece(text, first, lines, find(text, file.language, syntax, rules) if text.text else _UNREAD)
+        _Piece(text, first, lines, _matches(file, text, syntax, rules))
         for text, first, lines in _texts(file)
         if text.rows
     )
 
 
-_UNREAD = Matches((), parsed=False)
+def _matches(file: ChangedFile, text: Text, syntax: Syntax, rules: Iterable[Rule]) -> Matches:
+    tree = new_tree(file) if text.whole else None
+    if not text.text or (text.whole and tree is None):
+        return Matches((), parsed=False, stopped=text.whole)
+    return find(text, file.language, syntax, rules, tree)
 
 
 def _texts(file: ChangedFile) -> Iterator[tuple[Text, int, Mapping[int, ChangedLine]]]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from reviewbot.context.symbols.parsing import MAX_FILE_BYTES, definitions, name_of
+from reviewbot.context.symbols.parsing import name_of
 from reviewbot.tables import packaged_table, words_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tree_sitter import Node
 
-    from reviewbot.context.symbols.languages import Language
+    from reviewbot.context.symbols.model import Symbol
 
 _TYPES = words_in("names/symbols", "types")
 _MEMBERS = {"member_expression": "property", "selector_expression": "field"}
@@ -55,14 +57,14 @@ class Mentions(NamedTuple):
     """How often the name is declared: as a function, a variable, a parameter. Imports do not count."""
 
 
-def signatures(language: Language, content: bytes) -> dict[str, tuple[Signature, int, int]]:
-    """The functions by qualified name, with the first and the last line of their head.
+def signatures(defined: Iterable[tuple[Symbol, Node]]) -> dict[str, tuple[Signature, int, int]]:
+    """The functions among the definitions of a file by qualified name, with the first and the last line of their head.
 
     One that is defined twice, or takes something that the table of kinds does not know, is left out.
     """
     found: dict[str, tuple[Signature, int, int]] = {}
     twice: set[str] = set()
-    for symbol, node in definitions(language, _parsed(language, content)):
+    for symbol, node in defined:
         function = _function(node)
         if function is None:
             continue
@@ -76,9 +78,8 @@ def signatures(language: Language, content: bytes) -> dict[str, tuple[Signature,
     return {name: each for name, each in found.items() if name not in twice}
 
 
-def mentions(language: Language, content: bytes, name: str) -> Mentions:
+def mentions(root: Node, content: bytes, name: str) -> Mentions:
     """The calls and declarations of a name in a file."""
-    root = _parsed(language, content)
     calls: list[Call] = []
     bindings = 0
     for match in re.finditer(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode("utf-8", "replace")), content):
@@ -90,12 +91,6 @@ def mentions(language: Language, content: bytes, name: str) -> Mentions:
         if call is not None:
             calls.append(call)
     return Mentions(tuple(calls), bindings)
-
-
-def _parsed(language: Language, content: bytes) -> Node:
-    from tree_sitter import Parser  # noqa: PLC0415 - what looks no name up need not wait for it
-
-    return Parser(language.grammar).parse(content if len(content) <= MAX_FILE_BYTES else b"").root_node
 
 
 def _function(node: Node) -> Node | None:

@@ -9,7 +9,7 @@ from reviewbot.context.symbols.model import FileSymbols, Kind, Symbol
 from reviewbot.tables import words_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -43,18 +43,27 @@ _GROUPED = {"type_spec": "type_declaration", "const_spec": "const_declaration", 
 
 def parse_file(language: Language, content: bytes) -> FileSymbols:
     """The definitions of a file in the order of their places. What cannot be parsed defines what can be made out."""
-    from tree_sitter import Parser  # noqa: PLC0415 - what looks no name up need not wait for it
-
     if len(content) > MAX_FILE_BYTES:
         return FileSymbols()
-    root = Parser(language.grammar).parse(content).root_node
-    ordered = tuple(symbol for symbol, _ in definitions(language, root))
-    return FileSymbols(ordered, tuple(imports_of(language.name, root)), package_of(root))
+    root = parse(language, content)
+    return file_symbols(language, root, definitions(language, root))
+
+
+def parse(language: Language, content: bytes) -> Node:
+    """The root of a file's tree."""
+    from tree_sitter import Parser  # noqa: PLC0415 - what looks no name up need not wait for it
+
+    return Parser(language.grammar).parse(content).root_node
+
+
+def file_symbols(language: Language, root: Node, defined: Iterable[tuple[Symbol, Node]]) -> FileSymbols:
+    """The symbols of a file that is parsed, of which `definitions` are at hand."""
+    return FileSymbols(tuple(symbol for symbol, _ in defined), tuple(imports_of(language.name, root)), package_of(root))
 
 
 def definitions(language: Language, root: Node) -> list[tuple[Symbol, Node]]:
     """The definitions below a node in the order of their places, each with the node of all of it."""
-    from tree_sitter import QueryCursor  # noqa: PLC0415 - as in `parse_file`
+    from tree_sitter import QueryCursor  # noqa: PLC0415 - as in `parse`
 
     found: dict[tuple[int, str], tuple[Symbol, Node]] = {}
     for _, captures in QueryCursor(language.compiled).matches(root):

@@ -43,15 +43,15 @@ class ObjectReader:
         self._lock = Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._trees: dict[str, Mapping[bytes, GitEntry]] = {}
+        self._commits: dict[str, list[bytes]] = {}
 
     def read(self, sha: str, kind: str, limit: int) -> bytes | None:
         """The content of an object; None where it is missing, damaged, of another kind or longer than `limit` bytes."""
         with self._lock:
-            child = self._child = self._child or self._start()
-            try:
-                header, content = _ask(child, sha, limit)
-            except OSError:  # it has died; the next read starts another one
-                header, content = [], b""
+            header, content = self._ask(sha, limit)
+            if not header:  # the child has died, of this object or of something else: another one is asked
+                self._end_child()
+                header, content = self._ask(sha, limit)
             if len(header) != len(_HEADER):
                 if header[1:] != [b"missing"]:
                     self._end_child()
@@ -72,10 +72,12 @@ class ObjectReader:
 
     def _commit(self, commit: str) -> list[bytes]:
         """The first two lines of a commit."""
-        lines = (self.read(commit, "commit", MAX_FILE_BYTES) or b"").split(b"\n", 2)
-        if not lines[0].startswith(b"tree ") or len(lines) == 1:
-            raise _damaged(commit)
-        return lines
+        if commit not in self._commits:
+            lines = (self.read(commit, "commit", MAX_FILE_BYTES) or b"").split(b"\n", 2)
+            if not lines[0].startswith(b"tree ") or len(lines) == 1:
+                raise _damaged(commit)
+            self._commits[commit] = lines[:2]
+        return self._commits[commit]
 
     def folder(self, tree: str) -> Mapping[bytes, GitEntry]:
         """The entries of a folder by name."""
@@ -100,6 +102,13 @@ class ObjectReader:
         """End the child."""
         with self._lock:
             self._end_child()
+
+    def _ask(self, sha: str, limit: int) -> tuple[list[bytes], bytes]:
+        child = self._child = self._child or self._start()
+        try:
+            return _ask(child, sha, limit)
+        except OSError:
+            return [], b""
 
     def _start(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 - an argument list of our own

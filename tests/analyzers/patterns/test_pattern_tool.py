@@ -6,12 +6,15 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from tree_sitter import Parser
 
 from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.patterns.languages import syntax_of
-from reviewbot.analyzers.patterns.matching import _MATCH_LIMIT, MAX_CHARS, MAX_DEPTH, Text, find
+from reviewbot.analyzers.patterns.matching import _MATCH_LIMIT, Text, find
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool, _pieces
+from reviewbot.analyzers.patterns.trees import MAX_CHARS, MAX_DEPTH, new_tree, old_tree, parse
+from reviewbot.analyzers.python.views import OutOfSteps
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts import ChangeSet, Hunk
 from reviewbot.domain.ports import ChangedFile, ToolReport
@@ -236,6 +239,34 @@ def test_hostile_text_is_searched_or_is_a_gap(name: str, path: str) -> None:
 
     assert report.gap is None or report.gap.reason == "timeout"
     assert report.gap is None or not report.run.parsed
+
+
+@pytest.mark.parametrize("names", range(MAX_DEPTH - 4, MAX_DEPTH + 2))
+def test_a_tree_is_read_to_the_very_depth_that_is_allowed(names: int) -> None:
+    grammar = syntax_of("patterns_javascript").grammar("typescript")
+    calls = b"f()\n" * 3_000
+    source = calls + b"a" + b".a" * names + b"\n" + calls
+    cursor = Parser(grammar).parse(source).walk()
+    deepest = 0
+    for at in range(cursor.node.descendant_count if cursor.node else 0):
+        cursor.goto_descendant(at)
+        deepest = max(deepest, cursor.depth)
+    if deepest <= MAX_DEPTH:
+        assert parse(source, grammar, lambda: None).root_node.end_byte == len(source)
+    else:
+        with pytest.raises(OutOfSteps):
+            parse(source, grammar, lambda: None)
+
+
+def test_each_side_of_a_file_is_parsed_once_for_all_tools_that_ask() -> None:
+    file = replace(added("app.ts", "f()\n"), base="g()\n")
+    tree, before = new_tree(file), old_tree(file)
+
+    assert tree is not None
+    assert before is not None
+    assert new_tree(file) is tree
+    assert old_tree(file) is before
+    assert before.root_node.text == b"g()\n"
 
 
 def test_code_that_is_nested_too_deeply_is_a_gap() -> None:

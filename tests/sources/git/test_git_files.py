@@ -168,9 +168,18 @@ def test_a_reader_that_was_killed_is_started_again(repo: Any) -> None:
         assert child is not None
         child.kill()
         child.wait()
-        with pytest.raises(InputError):
-            repository.blob(head, "a.py")
         assert repository.blob(head, "a.py") == "one"
+
+
+def test_a_commit_is_read_once_for_all_files_of_it(repo: Any) -> None:
+    head = repo.commit(a_py="one", b_py="two")
+
+    with GitRepository(repo.folder) as repository:
+        assert repository.blob(head, "a.py") == "one"
+        # Only what was read before can still be known: the commit itself is gone from the store.
+        repository._objects.close()
+        (repo.folder / ".git/objects" / head[:2] / head[2:]).unlink()
+        assert repository.blob(head, "b.py") == "two"
 
 
 def test_many_threads_read_the_right_files(repo: Any) -> None:
