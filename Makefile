@@ -14,7 +14,7 @@ HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 # Compiled tests are kept: without them each worker of pytest rewrites the assertions of all files again, for 9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes browser bench second pushes calibrate trees symbols estimate limits quality perf lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes browser bench second pushes calibrate trees symbols estimate limits quality perf statements lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -124,6 +124,9 @@ calibrate: $(VENV)/dev  ## long: how far each rule is trusted, counted again, an
 
 quality: $(VENV)/dev  ## long: all labelled cases, into docs/quality.md
 	$(BIN)/python benchmarks/quality.py --shared $(SHARED) --program $(BIN)/reviewbot --write docs/quality.md
+
+statements: $(VENV)/dev  ## statements of the same features, now and at an earlier commit
+	$(BIN)/python -m benchmarks.statements
 
 lock:  ## the Action's locked requirements again, from the ranges of pyproject.toml
 	requirements/lock.sh $(PYTHON)
