@@ -17,7 +17,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -53,6 +53,18 @@ def append(path: Path, value: Json) -> None:
 def lines(path: Path) -> list[Json]:
     """All lines so far."""
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+LIMIT_S = 30.0
+"""For what a worker does in a moment, on a machine with much to do."""
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait for it, and fail where it takes too long."""
+    limit = time.monotonic() + LIMIT_S
+    while not done():
+        assert time.monotonic() < limit, "not done in time"
+        time.sleep(0.02)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, Finding, Hunk, ParsedFile, Review, Timings
+from reviewbot.domain.contracts.ledger import Record
 from reviewbot.hosts.base import CommentKind, PostedComment, PostedReview, PullRequest, Reaction, ReviewDraft, Thread
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish.marker import Signer
@@ -20,8 +21,17 @@ from tests.git_repo import GitRepo
 OWN, STRANGER = 77, 78
 HEAD, BASE = "a" * 40, "b" * 40
 POLICY = "0" * 32
+NAME = "1" * 32
+"""Of a finding."""
 SIGNER = Signer((b"k" * 32,))
 OPTIONS = PublishOptions(SIGNER)
+
+
+def record(state: str = "open", **fields: object) -> Record:
+    """A finding in a ledger."""
+    known: dict[str, object] = {"names": (NAME,), "path": "src/app.py", "state": state, "reason": "its code changed"}
+    known |= {"who": "reviewbot", "at": "", "head": HEAD, "since": "b" * 40}
+    return Record.model_validate({**known, **fields})
 
 
 @dataclass

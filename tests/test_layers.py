@@ -1,7 +1,11 @@
-"""The import contract: a package without a layer is refused, and so is an import against the order of the layers."""
+"""The import contract: a package without a layer is refused, and so is an import against the order of the layers.
+
+Of the tests: no test module is imported; what several of them share is in a module of its own, as tests/README.md says.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -69,3 +73,35 @@ def test_an_import_of_a_higher_layer_is_refused(package: Path, lint: Lint) -> No
     (package / f"{NAMES[-1]}.py").write_text(f"import reviewbot.{NAMES[0]}\n")
 
     assert lint()[0] == 1
+
+
+def imported_modules(text: str) -> set[str]:
+    """The modules that a text of Python may import, by their full names."""
+    nodes = list(ast.walk(ast.parse(text)))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return plain | {
+        name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for name in (str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names))
+    }
+
+
+def is_test_module(name: str) -> bool:
+    """Whether pytest collects it."""
+    return name.startswith("tests.") and name.rpartition(".")[2].startswith("test_")
+
+
+def test_no_module_imports_a_test_module() -> None:
+    files = [path for folder in ("tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    found = {path: set(filter(is_test_module, imported_modules(path.read_text("utf-8")))) for path in files}
+
+    assert len(files) > 100
+    assert {str(path.relative_to(ROOT)): names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["from tests.app.test_a import until", "from tests.app import test_a", "import tests.test_a as other"]
+)
+def test_each_form_of_an_import_of_a_test_module_is_seen(text: str) -> None:
+    assert any(map(is_test_module, imported_modules(f"def f():\n    {text}\n")))

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.test_model_reviews import Door, Team, new_file
-from tests.end_to_end.test_model_reviews import door as door  # noqa: PLC0414 - the fixture of the same reviews
 from tests.messages_api import Scripted, failed
+from tests.model_reviews import Door, Team, new_file
 
 Json = dict[str, Any]
 

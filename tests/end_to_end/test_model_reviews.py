@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from reviewbot.cli.main import main
 from reviewbot.cli.output.delivering import MAX_NAME
 from tests.make import one_fast
-from tests.messages_api import MessagesApi, Scripted, answered, asks_judge, failed, ruled, said
+from tests.messages_api import Scripted, answered, asks_judge, failed, said
+from tests.model_reviews import CANARY, FOUND, KEY, SILENT, Door, Json, Team, new_file
 
-Json = dict[str, Any]
-
-KEY = "sk-canary-5f1e0c9d7b"
-CANARY = "canary-secret-77aa31"
 SHELL = 'os.system("bill " + name)'
-
-
-def new_file(path: str, *lines: str) -> str:
-    added = "".join(f"+{line}\n" for line in lines)
-    head = f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n"
-    return f"{head}@@ -0,0 +1,{len(lines)} @@\n{added}"
 
 
 BILL = new_file(
@@ -37,91 +25,6 @@ CART = new_file(
     "cart/cart.py", "def first(items):", "    return items[0]", "", "def last(items):", "    return items[-1]"
 )
 LARGE = "".join(new_file(f"shop/part{n}.py", *(f"value_{n}_{k} = {k} / {n}" for k in range(400))) for n in range(5))
-LINE = "    return total / len(name)"
-FOUND = {
-    "id": "f1", "task": "logic", "file": "shop/bill.py", "side": "new", "quote": LINE, "line": 5,
-    "title": "Division by zero", "message": "An empty name divides by zero.", "impact": "bill('', 1)",
-    "proof": [{"path": "shop/bill.py", "side": "new", "quote": LINE.strip(), "why": "nothing checks it"}],
-    "severity": "warning", "cause": "missing-case", "category": "wrong-value", "confidence": 85, "worth": 70,
-    "suggestion": "", "replacement": None, "cwe": None,
-}  # fmt: skip
-
-
-SILENT: Json = {"summary": "It bills.", "themes": [], "findings": [], "hints": [], "tasks": []}
-
-
-@dataclass
-class Team:
-    """Answers as readers, judge and planner would, by what each is asked to answer in."""
-
-    findings: list[Json] = field(default_factory=list)
-    """Said by a reader of the files that it is shown."""
-    confidence: int = 90
-    """What the judge rules."""
-    reason: str = "`return total / len(name)`: nothing checks the name"
-    severity: str = "warning"
-
-    def __call__(self, body: Json) -> Scripted:
-        wanted = body["output_config"]["format"]["schema"]["properties"]
-        shown = json.dumps(body["messages"])
-        if asks_judge(body):
-            handles = dict.fromkeys(re.findall(r"Claim (c[0-9]+):", shown))
-            return answered(ruled(*map(self._ruling, handles)))
-        if "findings" in wanted:
-            return answered({**SILENT, "findings": [each for each in self.findings if f"### {each['file']}" in shown]})
-        return answered({"reason": "as routed", "strategy": "merge", "tasks": [], "workers": []})
-
-    def _ruling(self, handle: str) -> Json:
-        return {
-            "claim": handle,
-            "argument_against": "a caller may check",
-            "reason": self.reason,
-            "confidence": self.confidence,
-            "severity": self.severity,
-            "worth": 70,
-            "contradicts": [],
-        }
-
-
-@dataclass
-class Door:
-    """The command line with a key, and the API behind it."""
-
-    api: MessagesApi
-    folder: Path
-    capsys: pytest.CaptureFixture[str]
-    code: int = 0
-    err: str = ""
-
-    def review(self, diff: str, *more: str) -> Json:
-        """The review in JSON. Whatever it was, a replay of its trace is the same to the byte."""
-        (self.folder / "change.diff").write_text(diff)
-        trace = [] if "--trace" in more else ["--trace", "of-all.json"]
-        self.code = main(["review", "change.diff", "--engine", "models", "--format", "json", *trace, *more])
-        captured = self.capsys.readouterr()
-        self.err = captured.err
-        if trace and captured.out:
-            assert main(["replay", "of-all.json", "--format", "json"]) == 0
-            assert self.capsys.readouterr().out == captured.out
-        return json.loads(captured.out) if captured.out else {}
-
-
-@pytest.fixture
-def door(
-    messages_api: MessagesApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Door:
-    for name in [name for name in os.environ if name.startswith("REVIEWBOT_")]:
-        monkeypatch.delenv(name)
-    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path / name))
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", messages_api.url)
-    monkeypatch.setenv("DATABASE_PASSWORD", CANARY)
-    monkeypatch.setenv("REVIEWBOT_REQUESTS_PER_MINUTE", "60000")
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    messages_api.otherwise = Team([FOUND])
-    return Door(messages_api, tmp_path / "here", capsys)
 
 
 def test_what_a_reader_finds_is_anchored_judged_and_shown_with_what_it_cost(door: Door) -> None:

@@ -18,8 +18,7 @@ from reviewbot.publish.discussion import (
 )
 from reviewbot.publish.marker import DiscussionMarker
 from tests.make import MakeFinding
-from tests.publish.test_publish_threads import NAME, record
-from tests.publishing import SIGNER, read_tree
+from tests.publishing import NAME, SIGNER, read_tree, record
 
 CODE, OTHER = "a" * 12, "b" * 12
 

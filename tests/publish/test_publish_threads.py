@@ -18,15 +18,9 @@ from reviewbot.memory.recall import RETURNED
 from reviewbot.publish.marker import AnswerMarker, ReviewMarker
 from reviewbot.publish.rebuild_ledger import RebuiltLedger, rebuild, remember
 from reviewbot.publish.threads import Answering, answer_text, proposed_decision
-from tests.publishing import HEAD, OWN, POLICY, SIGNER, STRANGER, RecordingHost, a_pull
+from tests.publishing import HEAD, NAME, OWN, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, record
 
-NAME, OTHER = "1" * 32, "2" * 32
-
-
-def record(state: str = "open", **fields: object) -> Record:
-    known: dict[str, object] = {"names": (NAME,), "path": "src/app.py", "state": state, "reason": "its code changed"}
-    known |= {"who": "reviewbot", "at": "", "head": HEAD, "since": "b" * 40}
-    return Record.model_validate({**known, **fields})
+OTHER = "2" * 32
 
 
 def comment(body: str, author: int = OWN) -> PostedComment:

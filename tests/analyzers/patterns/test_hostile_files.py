@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.analyzers.patterns.tool import _pieces
-from tests.analyzers.patterns.test_pattern_tool import UNCLOSED, added, places, run
+from tests.analyzers.patterns.pattern_runs import UNCLOSED, added, places, run
 from tests.work import count_calls
 
 LINE = 6

@@ -2,46 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 from tree_sitter import Parser
 
-from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.patterns.languages import syntax_of
 from reviewbot.analyzers.patterns.matching import _MATCH_LIMIT, Text, find
-from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool, _pieces
+from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, _pieces
 from reviewbot.analyzers.patterns.trees import MAX_CHARS, MAX_DEPTH, new_tree, old_tree, parse
 from reviewbot.analyzers.python.views import OutOfSteps
 from reviewbot.diff.language import language_of
-from reviewbot.domain.contracts import ChangeSet, Hunk
-from reviewbot.domain.ports import ChangedFile, ToolReport
+from reviewbot.domain.contracts import Hunk
+from reviewbot.domain.ports import ChangedFile
 from reviewbot.review.calibration import Calibration
-from reviewbot.sources.memory import DiffSnapshot
+from tests.analyzers.patterns.pattern_runs import UNCLOSED, added, places, run
 from tests.make import one_fast
 from tests.work import count_calls
-
-NOTHING = DiffSnapshot(ChangeSet())
-UNCLOSED = """package app
-
-func sum(names []string) {
-\tfor _, name := range names {
-\t\tf, _ := os.Open(name)
-\t\tdefer f.Close()
-\t}
-}
-"""
-
-
-def added(path: str, text: str, *, head: bool = True, first: int = 1) -> ChangedFile:
-    """A file, or with `head` false a hunk alone, that is all new."""
-    lines = text.removesuffix("\n").split("\n")
-    hunk = Hunk(
-        old_start=0, old_count=0, new_start=first, new_count=len(lines), body="\n".join(f"+{line}" for line in lines)
-    )
-    return ChangedFile(path, path, language_of(path), (hunk,), head=text if head else None)
 
 
 def changed(path: str, base: str, head: str, body: str) -> ChangedFile:
@@ -50,20 +28,6 @@ def changed(path: str, base: str, head: str, body: str) -> ChangedFile:
     counts = sum(row[0] != "+" for row in rows), sum(row[0] != "-" for row in rows)
     hunk = Hunk(old_start=1, old_count=counts[0], new_start=1, new_count=counts[1], body=body)
     return ChangedFile(path, path, language_of(path), (hunk,), head=head, base=base)
-
-
-def run(file: ChangedFile, name: str = "patterns-logic") -> ToolReport:
-    """What a tool reports that is new on the added lines."""
-    tool = PatternTool(name, Calibration())
-
-    async def reported() -> ToolReport:
-        return await without_preexisting(tool, file, await tool.run(file, NOTHING), NOTHING)
-
-    return asyncio.run(reported())
-
-
-def places(report: ToolReport) -> list[tuple[str, int | None]]:
-    return [(found.rule, found.line) for found in report.candidates]
 
 
 def test_a_pattern_is_reported_on_its_line_with_what_to_do() -> None:

@@ -29,13 +29,10 @@ from reviewbot.replay.replay_review import recorded_review
 from reviewbot.review.trace import read_trace
 from tests.app.conftest import KilledError, Shelf, Straight
 from tests.app.worker.shop import Shop
-from tests.app.worker.talking import Talk
+from tests.app.worker.talking import UNSURE, Talk
 from tests.github_api.apps import AppGithub
 from tests.publishing import HEAD, OWN, RecordingHost, a_pull
 from tests.still_clock import Moment
-
-UNSURE = "import os\n\nfrom shop import command\n\n\ndef pay(order):\n    os.system(command(order))\n    return order\n"
-"""A critical finding of which its rule is 70 of 100 certain."""
 
 DEV, STRANGER, OPERATOR = Decider("dev", "page"), Decider("stranger", "page"), Decider("root", "command line")
 

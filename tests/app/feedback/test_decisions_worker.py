@@ -17,8 +17,7 @@ from reviewbot.app.worker.work import Json
 from reviewbot.app.worker.worker import Chore, Parts, Worker
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.errors import HostError
-from tests.app.worker.test_jobs_worker import until
-from tests.app_runs import Around, ShortDeliveries, TestInbox, steps_of
+from tests.app_runs import Around, ShortDeliveries, TestInbox, steps_of, until
 
 
 @pytest.mark.slow

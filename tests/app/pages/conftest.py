@@ -27,6 +27,9 @@ TOKEN = "read-only-token-of-a-test"
 A, B = 11, 22
 """Repositories: octo/one, which `octocat` may push to, and other/two, of which they know nothing."""
 
+HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31m"
+"""A text that a page has to escape."""
+
 
 @dataclass
 class Site:

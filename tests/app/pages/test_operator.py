@@ -13,8 +13,7 @@ from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.runs import State, WorkerCost
 from reviewbot.config.source import settings_of
-from tests.app.pages.conftest import A, B, Site, form_token
-from tests.app.pages.test_runs import HOSTILE
+from tests.app.pages.conftest import HOSTILE, A, B, Site, form_token
 from tests.still_clock import Moment
 
 

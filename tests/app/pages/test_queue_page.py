@@ -9,8 +9,7 @@ import pytest
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, Left
 from reviewbot.domain.contracts import HumanItem
-from tests.app.pages.conftest import A, B, Site, form_token
-from tests.app.pages.test_runs import HOSTILE
+from tests.app.pages.conftest import HOSTILE, A, B, Site, form_token
 from tests.make import MakeFinding
 
 

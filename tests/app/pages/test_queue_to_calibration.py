@@ -17,12 +17,10 @@ from reviewbot.app.store.durable.human_queue import HumanQueue, QueueItem
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.worker import Chore, Parts, Worker
-from tests.app.feedback.test_apply_decision import UNSURE
 from tests.app.pages.conftest import Site, form_token
 from tests.app.worker.shop import Shop
-from tests.app.worker.talking import Talk
-from tests.app.worker.test_jobs_worker import until
-from tests.app_runs import ShortDeliveries, TestInbox
+from tests.app.worker.talking import UNSURE, Talk
+from tests.app_runs import ShortDeliveries, TestInbox, until
 from tests.command_line import Run
 from tests.github_api.apps import AppGithub
 

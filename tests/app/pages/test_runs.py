@@ -12,12 +12,9 @@ from reviewbot.app.pages.runs import MAX_TRACE_BYTES, PER_PAGE
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.sql import Row, Value
 from reviewbot.domain.errors import ConfigError
-from tests.app.pages.conftest import A, B, Site
+from tests.app.pages.conftest import HOSTILE, A, B, Site
 from tests.command_line import Run
 from tests.still_clock import Moment
-
-HOSTILE = "<script>alert(1)</script>\"'&\u202e\x1b[31m"
-
 
 DIFF = b"""\
 diff --git a/tool.py b/tool.py

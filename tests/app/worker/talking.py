@@ -12,6 +12,9 @@ from tests.app.worker.shop import Shop
 from tests.github_api import Pull
 from tests.github_api.state import Account, Comment
 
+UNSURE = "import os\n\nfrom shop import command\n\n\ndef pay(order):\n    os.system(command(order))\n    return order\n"
+"""A critical finding of which its rule is 70 of 100 certain."""
+
 
 class Talk:
     """A pull request that was reviewed, and people who write comments."""

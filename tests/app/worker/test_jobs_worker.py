@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Thread
 
@@ -23,20 +22,12 @@ from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.worker import Chore, Parts, Worker, take_lock
 from reviewbot.domain.errors import ConfigError
 from tests.app.conftest import A, B, order
-from tests.app_runs import Around, ShortDeliveries, TestInbox, steps_of
+from tests.app_runs import LIMIT_S, Around, ShortDeliveries, TestInbox, steps_of, until
 from tests.kill_jobs import Scene, killed_after_post, killed_at_random, scene
 from tests.kill_web import web_killed
 from tests.postgres_server import postgres, program
 
 QUICK = RetryTimings(first_wait_s=0.05, longest_wait_s=0.1, look_s=0.05)
-LIMIT_S = 30.0
-
-
-def until(done: Callable[[], bool]) -> None:
-    limit = time.monotonic() + LIMIT_S
-    while not done():
-        assert time.monotonic() < limit, "not done in time"
-        time.sleep(0.02)
 
 
 def test_a_worker_posts_what_was_accepted_and_stops_in_good_order(tmp_path: Path) -> None:
