@@ -87,7 +87,7 @@ class Models:
             ruling = self.rulings.pop(0) if self.rulings else {}
             return answered(rulings_on(json.dumps(body["messages"]), **ruling))
         shown = texts_of(body)
-        if self.looks and len(body["messages"]) == 1 and (paths := partly_shown(shown)):
+        if self.looks and body.get("tools") and len(body["messages"]) == 1 and (paths := partly_shown(shown)):
             return called(*(("read", {"path": path}) for path in paths[:8]))
         return answered(a_reading(*(claim for texts, claim in self.claims if all(text in shown for text in texts))))
 

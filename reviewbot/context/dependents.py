@@ -76,6 +76,8 @@ class Dependents(NamedTuple):
     """Code with its line numbers, and of which names this is every use; may be empty."""
     places: int
     """How many excerpts there are."""
+    is_all: bool
+    """Whether each use of each name is shown here or in the change."""
 
 
 def touched_lines(hunks: Iterable[Hunk]) -> tuple[int, ...]:
@@ -120,7 +122,8 @@ def dependents_of(
     is_all = len(uses) <= MAX_PLACES and len(texts) == len({each.path for each in (*pushed, *around)})
     excerpts = [text for text in texts if text]
     note = [ALL_USES.format(", ".join(followed))] if is_all and followed else []
-    return Dependents("\n\n".join([*note, *excerpts]), len(excerpts))
+    every = is_all and len(followed) == len({each.name for each in names}) > 0
+    return Dependents("\n\n".join([*note, *excerpts]), len(excerpts), every)
 
 
 def pushed_definitions(push: ChangeSet, text: TextOf) -> tuple[Excerpt, ...]:

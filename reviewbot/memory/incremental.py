@@ -89,7 +89,8 @@ def files_read_before(
             continue
         lines = () if pushed is None else touched_lines(pushed.hunks)
         again = lines_again(file, lines, text(file.path) or "")
-        found.append(FileReadBefore(path=file.path, head=read_at(file.path), again=again))
+        hunks = pushed.hunks if pushed is not None and again else ()
+        found.append(FileReadBefore(path=file.path, head=read_at(file.path), again=again, pushed=hunks))
     return tuple(found)
 
 

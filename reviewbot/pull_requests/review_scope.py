@@ -71,6 +71,7 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
         head=entry.head,
         files=files,
         dependents=uses.excerpts,
+        uses_shown=uses.is_all,
         claims=claims_about(known.ledger, again),
         note=scope_note(entry, change, files, uses.places),
     )

@@ -17,9 +17,10 @@ from reviewbot.review.dispatch.attempt_selection import beaten, join_rounds, sel
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch, in_parts, run_in_levels
 
 _SLICE: IncEx = {"code"}
-_OF_PUSH = {"dependents": True, "said": True}
-_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}, **_OF_PUSH}}}
-_TEXTS: IncEx = {"dependents", "claims"}
+_CODE: IncEx = {"tasks": {"__all__": {"payload": _SLICE, "more": {"__all__": _SLICE}, "read_before": True}}}
+_HUNKS: IncEx = {"pushed"}
+_FILES: IncEx = {"__all__": _HUNKS}
+_TEXTS: IncEx = {"dependents": True, "claims": True, "files": _FILES}
 """The trace names what was read; it does not repeat the code."""
 
 

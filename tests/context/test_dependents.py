@@ -86,6 +86,20 @@ def test_of_a_long_caller_more_is_shown_below_the_call_where_its_result_is_used(
     assert (numbers[0], numbers[-1]) == (62 - ABOVE, 62 + BELOW)
 
 
+def test_all_uses_are_shown_only_where_each_name_can_be_followed_and_there_is_room() -> None:
+    def is_all(files: Mapping[str, str], *names: str) -> bool:
+        snapshot = InMemorySnapshot(dict(files), searchable=True)
+        wanted = [Name(name, "shop/price.py") for name in names]
+        return dependents_of(wanted, snapshot, lambda _path, _line: False).is_all
+
+    many = {f"m{number}.py": f"def f():\n    total_of({number})\n" for number in range(MAX_PLACES + 1)}
+    common = {"a.py": "def run(x):\n    return x.get(1)\n"}
+    assert is_all({"shop/bill.py": CALLER}, "total_of")
+    assert not is_all({"shop/bill.py": CALLER})
+    assert not is_all(many, "total_of")
+    assert not is_all({"shop/bill.py": CALLER, **common}, "total_of", "get")
+
+
 def test_a_line_that_readers_are_shown_anyway_is_no_use() -> None:
     snapshot = InMemorySnapshot({"shop/bill.py": CALLER}, searchable=True)
     found = dependents_of([Name("total_of", "shop/price.py")], snapshot, lambda _path, line: line == 6)

@@ -24,24 +24,28 @@ def pushing(case: HostCase, messages_api: MessagesApi) -> Pushing:
 
 
 @pytest.mark.slow
-def test_a_small_push_has_shorter_instructions_and_fewer_look_ups_and_a_large_one_those_of_a_change(
+def test_a_small_push_has_shorter_instructions_and_no_look_ups_and_a_large_one_those_of_a_change(
     pushing: Pushing,
 ) -> None:
     pushing.push(CHANGE)
     whole = pushing.models.asked[0]
     pushing.models.claims = (((WRONG.strip(),), a_claim("shop/prices.py", WRONG, "It gives a tuple.")),)
     pushing.push({"shop/prices.py": PUSHED})
-    small, *_, judged = pushing.models.asked
+    small, judged = pushing.models.asked
+    pushing.push({"shop/prices.py": PUSHED + "\n\nprint(label_of)\n"})
+    unclear = pushing.models.asked[0]
     pushing.push({"shop/large.py": "".join(f"RATE_{number} = {number}\n" for number in range(101))})
     large = pushing.models.asked[0]
 
     assert (large["system"], large["tools"]) == (whole["system"], whole["tools"])
-    assert [tool["name"] for tool in small["tools"]] == ["read", "search"]
+    assert "tools" not in small
+    assert "You have no tools" in texts_of(small)
+    assert [tool["name"] for tool in unclear["tools"]] == ["read", "search"]
     assert small["system"][0]["text"].startswith(shipped_files()["prompts/push.md"].strip())
     assert shipped_files()["prompts/push_judge.md"].strip() in texts_of(judged)
     assert "Done when: " in texts_of(whole)
     assert "Done when: " not in texts_of(small)
-    assert "in one turn, at most 8 calls in one, with about 2,000 tokens" in texts_of(small)
+    assert "in one turn, at most 8 calls in one, with about 2,000 tokens" in texts_of(unclear)
     assert "in at most 7 turns, at most 8 calls in one, with about 30,000 tokens" in texts_of(large)
 
 

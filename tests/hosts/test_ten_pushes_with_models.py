@@ -57,7 +57,7 @@ class Reviewer:
         self.asked.append(body)
         if asks_judge(body):
             return answered(rulings_on(json.dumps(body["messages"])))
-        change = texts_of(body).partition("The change. Numbers are")[2]
+        change = texts_of(body).partition("<<<change ")[2]
         found: list[Json] = []
         path = ""
         for row in change.split("\n"):

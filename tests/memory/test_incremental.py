@@ -66,6 +66,7 @@ def test_each_file_names_the_head_at_which_it_was_read_last() -> None:
         "b.py": (sha(2), False),
         "c.py": (sha(1), True),
     }
+    assert [(each.path, each.pushed) for each in found if each.pushed] == [("c.py", push.files[0].hunks)]
 
 
 @pytest.mark.parametrize("status", ["added", "renamed", "copied", "deleted"])

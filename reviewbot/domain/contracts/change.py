@@ -74,6 +74,8 @@ class FileReadBefore(Contract):
     """The commit at which the rest was read last."""
     again: tuple[tuple[Count, Count], ...] = ()
     """First and last lines of the new side that are to be read now, in order; none: the file stands as it was read."""
+    pushed: tuple[Hunk, ...] = ()
+    """What was pushed to the file since, whose lines readers are shown with marks; empty where `again` is."""
 
 
 class ReadBefore(Contract):
@@ -85,6 +87,8 @@ class ReadBefore(Contract):
     """A file that is not listed is read in full."""
     dependents: str = ""
     """Code that uses what was changed since, for its readers."""
+    uses_shown: bool = False
+    """Whether `dependents` and the change show each use of what was changed since."""
     claims: str = ""
     """What earlier heads' reviews said about the files that are shown now, with its state, for readers and judge."""
     unchanged: tuple[FileReadBefore, ...] = ()

@@ -16,6 +16,7 @@ from reviewbot.domain.contracts.base import (
     Name,
     Tier,
 )
+from reviewbot.domain.contracts.change import ReadBefore
 from reviewbot.domain.contracts.coverage import PlannedFile, Reading
 
 
@@ -105,14 +106,10 @@ class ReviewTask(Contract):
     failures: Count = 0
     previous_error: str = ""
     """Why the attempt before failed. Data like the code: it may repeat what a model or an author wrote."""
-    of_push: bool = False
-    """Whether it is about what a push changed of a change that was read before, and about nothing else."""
+    read_before: ReadBefore | None = None
+    """Of a task on what a push changed, and on nothing else: as in the `ChangeSet`. Data like the code."""
     small_push: bool = False
     """Whether that is little: its reader has shorter instructions and looks up less."""
-    dependents: str = ""
-    """Of a task on what a push changed: code that uses it. Data like the code."""
-    said: str = ""
-    """Likewise: what earlier heads' reviews said about the files that are shown."""
 
     @property
     def slices(self) -> tuple[Payload, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from reviewbot.diff.rows import Row, payload_rows
-from reviewbot.domain.contracts import Payload
+from reviewbot.diff.rows import Row, hunk_rows, payload_rows
+from reviewbot.domain.contracts import Hunk, Payload
 from reviewbot.review.plan.slices import enclosing
 
 BLANK = "     "
@@ -27,26 +29,63 @@ def no_lines(_path: str) -> Sequence[str]:
     return ()
 
 
-def change_view(slices: Sequence[Payload], lines_of: LinesOf = no_lines, *, whole_files: bool = False) -> str:
+Pushed = Mapping[str, Sequence[Hunk]]
+"""What was pushed to files of which the rest was read before, by path."""
+NOTHING_READ: Pushed = MappingProxyType({})
+
+
+def change_view(
+    slices: Sequence[Payload],
+    lines_of: LinesOf = no_lines,
+    pushed: Pushed = NOTHING_READ,
+    *,
+    whole_files: bool = False,
+) -> str:
     """All slices, those of one file together. Lines carry their number on the new side, removed lines none.
 
     `lines_of` gives the new side of a file, for the definitions around each hunk; with `whole_files` everything between
-    the hunks is shown as well.
+    the hunks is shown as well. The files of `pushed` are shown as the push left them, with its marks.
     """
     by_file: dict[str, list[Payload]] = {}
     for payload in slices:
         by_file.setdefault(payload.file_path, []).append(payload)
-    view = _whole_file_view if whole_files else _file_view
-    return "\n\n".join(view(parts, lines_of(path)) for path, parts in by_file.items())
+    return "\n\n".join(
+        _whole_file_view(parts, lines_of(path))
+        if whole_files
+        else _file_view(parts, lines_of(path), pushed.get(path, ()))
+        for path, parts in by_file.items()
+    )
 
 
-def hunk_views(payload: Payload) -> Iterator[tuple[HunkRow, ...]]:
+def hunk_views(payload: Payload, pushed: Sequence[Hunk] = ()) -> Iterator[tuple[HunkRow, ...]]:
     """The rows of each hunk of a slice, as `change_view` writes them."""
     rows: dict[int, list[Row]] = {}
     for index, row in payload_rows(payload):
         rows.setdefault(index, []).append(row)
     for found in rows.values():
-        yield tuple(HunkRow(row.new, _line(row)) for row in found)
+        yield tuple(HunkRow(row.new, _line(row)) for row in (_as_pushed(found, pushed) if pushed else found))
+
+
+def _as_pushed(rows: Iterable[Row], pushed: Iterable[Hunk]) -> Iterator[Row]:
+    """The new side of some rows with the marks of a push, and what it removed above each of them."""
+    added: set[int] = set()
+    removed: defaultdict[int, list[Row]] = defaultdict(list)
+    for hunk in pushed:
+        following = hunk.new_start
+        for row in hunk_rows(hunk):
+            if row.new is None:
+                removed[following].append(row)
+                continue
+            following = row.new + 1
+            if row.kind == "+":
+                added.add(row.new)
+    following = 0
+    for row in rows:
+        if row.new is not None:
+            yield from removed[row.new]
+            following = row.new + 1
+            yield row._replace(kind="+" if row.new in added else " ")
+    yield from removed[following]
 
 
 def new_lines(rows: Sequence[HunkRow]) -> range:
@@ -74,11 +113,11 @@ def _whole_file_view(parts: Sequence[Payload], whole: Sequence[str]) -> str:
     return "\n".join([*lines, *between[shown:]])
 
 
-def _file_view(parts: Sequence[Payload], whole: Sequence[str]) -> str:
+def _file_view(parts: Sequence[Payload], whole: Sequence[str], pushed: Sequence[Hunk]) -> str:
     lines = [_heading(parts[0])]
     for payload in parts:
         headings = [line for line in payload.code.split("\n") if line.startswith("@@")]
-        for heading, rows in zip(headings, hunk_views(payload), strict=False):
+        for heading, rows in zip(headings, hunk_views(payload, pushed), strict=False):
             shown = new_lines(rows)
             around = " > ".join(line.strip() for line in enclosing(whole, shown.start)) if shown else ""
             lines += [f"@@ in {around}" if around else heading, *(row.text for row in rows)]

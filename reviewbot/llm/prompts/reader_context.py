@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.context.conventions import conventions
 from reviewbot.diff.rows import SEPARATOR, hunk_rows
-from reviewbot.domain.contracts import FileChange
+from reviewbot.domain.contracts import FileChange, ReadBefore
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
 from reviewbot.llm.prompts.reader_prompt import ReaderContext
@@ -25,6 +26,7 @@ MAX_DEFINED = 12
 """Names of one of them."""
 MAX_PURPOSE = 400
 """Characters of the description, after a small push: it says what the whole change is for."""
+_SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 
 
 @dataclass(frozen=True)
@@ -45,20 +47,24 @@ class ReaderContextBuilder:
         for payload in slices:
             in_change[payload.file_path] += [new_lines(rows) for rows in hunk_views(payload)]
         # Of a change that was read before, a reader is shown what is new: the rest of the repository it can look up.
-        again, small = orders[0].task.of_push, orders[0].task.small_push
+        before, small = orders[0].task.read_before, orders[0].task.small_push
+        again, before = before is not None, before or ReadBefore()
         repository = repository_map(self.view, {} if small else in_change, may_be_whole=not again)
         description = self.mask(orders[0].description)
+        pushed = {each.path: each.pushed for each in before.files if each.pushed}
         return ReaderContext(
             title=self.mask(orders[0].title),
-            description=description[:MAX_PURPOSE] if small else description,
-            change=self.mask(change_view(slices, self.view.lines_or_none, whole_files=repository.whole)),
+            description=first_sentences(description) if small else description,
+            change=self.mask(change_view(slices, self.view.lines_or_none, pushed, whole_files=repository.whole)),
             deleted=self.mask(self._deleted()),
             other_parts=self._others(paths, with_names=again),
-            dependents=self.mask(orders[0].task.dependents),
-            said=self.mask(orders[0].task.said),
+            dependents=self.mask(before.dependents),
+            said=self.mask(before.claims),
             conventions=self.mask(_rules(orders[0], paths)),
             repository=repository.text,
             is_whole=repository.whole,
+            is_push=again,
+            uses_shown=small and before.uses_shown,
         )
 
     def _deleted(self) -> str:
@@ -82,6 +88,15 @@ class ReaderContextBuilder:
         ]
         more = [f"and {len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []
         return "\n".join([*named, *more])
+
+
+def first_sentences(text: str) -> str:
+    """The beginning of a text, as far as sentences or lines end within `MAX_PURPOSE`; else as far as words do."""
+    short = text.strip()[:MAX_PURPOSE]
+    if len(short) == len(text.strip()):
+        return short
+    ends = [match.end() for match in _SENTENCE_END.finditer(short)]
+    return short[: ends[-1]].rstrip() if ends else f"{short.rpartition(' ')[0] or short} ..."
 
 
 def _defines(file: FileChange) -> str:

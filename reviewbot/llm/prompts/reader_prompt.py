@@ -21,6 +21,7 @@ from reviewbot.llm.prompts.delimiters import RULE, fence_text
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
+PUSHED = "What was pushed: `+` added, `-` removed; other lines stood there. Any numbered line may be quoted"
 DEPENDENTS = "Code that uses what was pushed; a defect there is quoted at the pushed line that causes it"
 SAID = (
     "Findings of earlier reviews about this code, with their states. None is reported again; a claim that contradicts "
@@ -51,6 +52,10 @@ class ReaderContext:
     repository: str = ""
     is_whole: bool = False
     """Whether change and repository are all that there is, so that nothing is left to look up."""
+    is_push: bool = False
+    """Whether `change` is what a push changed."""
+    uses_shown: bool = False
+    """Whether it is little, and each use of what it changed is shown: a reader then needs to look up nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +88,12 @@ class SharedPrefix:
 def shared_prefix(
     shared: ReaderContext, system: str, tools: tuple[OfferedTool, ...], tier: Tier, *, small_push: bool = False
 ) -> SharedPrefix:
-    """The prefix of the conversations that are shown this context. Nothing is looked up where everything is shown."""
+    """The prefix of the conversations that are shown this context. Nothing is looked up where it is shown."""
     return SharedPrefix(
         tier=tier,
         # Of its own in the cache: the next review, such as that of a push, begins in the same way.
         system=(Text(f"{system.strip()}\n\n{RULE}", cached=True),),
-        tools=() if shared.is_whole else tools,
+        tools=() if shared.is_whole or shared.uses_shown else tools,
         shown=(Text(_shared(shared), cached=True),),
         is_whole=shared.is_whole,
         small_push=small_push,
@@ -105,6 +110,7 @@ def reader_request(
 
 
 def _shared(shared: ReaderContext) -> str:
+    change = PUSHED if shared.is_push else CHANGE
     sections = (
         ("rules of the house, from the branch that the change goes into", "conventions", shared.conventions),
         ("The title of the change, in its author's words", "title", shared.title.strip()[:MAX_TITLE]),
@@ -114,7 +120,7 @@ def _shared(shared: ReaderContext) -> str:
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
         (SAID, "said", shared.said),
         (DEPENDENTS, "dependents", shared.dependents),
-        (f"{CHANGE}; its files are shown whole" if shared.is_whole else CHANGE, "change", shared.change),
+        (f"{change}; its files are shown whole" if shared.is_whole else change, "change", shared.change),
     )
     return "\n\n".join(
         f"{title[0].upper()}{title[1:]}:\n{fence_text(name, text)}" for title, name, text in sections if text

@@ -150,7 +150,7 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
             found.append(_Routed(part, slices, mine, imports))
     groups = (*_grouped(routed, limits.part_lines), *_grouped(spared, limits.part_lines))
     small = sum(file.added + file.removed for file in now) <= SMALL_PUSH
-    tasks = [_with_dependents(task, change, small=small) for group in groups for task in _tasks_of(group)]
+    tasks = [_of_push(task, change, small=small) for group in groups for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, worker_set, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {with_count(len(change.files), 'file')}",
@@ -228,13 +228,12 @@ def _sparer(limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], 
     return spare
 
 
-def _with_dependents(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
-    """A task that asks a model, with the code that depends on what it reads and what was said of it."""
+def _of_push(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
+    """A task that asks a model, with what is known of the rest of a change that was read before."""
     before = change.read_before
     if task.programs_only or before is None or not before.head:
         return task
-    shown = {"dependents": before.dependents, "said": before.claims}
-    return task.model_copy(update={"of_push": True, "small_push": small, **shown})
+    return task.model_copy(update={"read_before": before, "small_push": small})
 
 
 def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:

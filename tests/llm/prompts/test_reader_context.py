@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from reviewbot.domain.contracts import ChangeSet, FileChange, Payload
+from reviewbot.domain.contracts import ChangeSet, FileChange, Payload, ReadBefore
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view
-from reviewbot.llm.prompts.reader_context import MAX_DELETED, MAX_PURPOSE, ReaderContextBuilder
+from reviewbot.llm.prompts.reader_context import MAX_DELETED, MAX_PURPOSE, ReaderContextBuilder, first_sentences
 from reviewbot.llm.prompts.repository_map import ABSENT, MAX_LISTED, WHOLE_CHARS, repository_map
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.llm.tools.view import RepositoryView
@@ -41,6 +41,36 @@ def test_hunks_stand_below_their_file_with_the_numbers_of_the_new_side(a_payload
         "@@ in class A: > def b(self):\n   10 +c = 3\n\n"
         "### src/z.py [python]\n@@\n    1 +z = 1"
     )
+
+
+def test_after_a_push_its_lines_alone_are_marked_and_what_it_removed_stands_above(
+    a_payload: Callable[..., Payload], a_hunk: Any
+) -> None:
+    new_file = a_payload("+def f():\n+    a = 1\n+    return a\n+    # end", path="src/a.py")
+    removing = a_hunk(" def f():\n-    a = 0\n+    a = 1\n     return a\n-    # gone")
+    more = a_hunk("     # end\n-last").model_copy(update={"new_start": 4})
+
+    shown = change_view([new_file], pushed={"src/a.py": [removing, more]})
+
+    assert shown == (
+        "### src/a.py [python]\n@@\n    1  def f():\n      -    a = 0\n    2 +    a = 1\n    3      return a\n"
+        "      -    # gone\n    4      # end\n      -last"
+    )
+    assert change_view([new_file], pushed={"src/b.py": [removing]}) == change_view([new_file])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (" It is short. ", "It is short."),
+        ("One ends. " + "word " * 100, "One ends."),
+        ("- a list\n- of lines " + "word " * 100, "- a list"),
+        ("x" * 500, "x" * MAX_PURPOSE + " ..."),
+        ("Version 1.5 of it" + " word" * 100, "Version 1.5 of it" + " word" * ((MAX_PURPOSE - 17) // 5) + " ..."),
+    ],
+)
+def test_a_description_ends_with_a_sentence_or_a_line_or_says_that_it_is_cut(text: str, shown: str) -> None:
+    assert first_sentences(text) == shown
 
 
 def test_a_small_repository_is_shown_whole_but_for_what_the_change_shows() -> None:
@@ -130,11 +160,12 @@ def test_after_a_small_push_the_purpose_and_the_folders_are_short_and_earlier_fi
     tree = tree_of({"src/a.py": "x\n", "src/b.py": "x\n"})
     make = ReaderContextBuilder(RepositoryTools(tree).view, [a_file("src/a.py")])
     order = replace(an_order("src/a.py", tree), description="Words " * 1_000)
-    pushed = order.task.model_copy(update={"of_push": True, "small_push": True, "said": "src/a.py:1 warning: Odd"})
+    before = ReadBefore(claims="src/a.py:1 warning: Odd")
+    pushed = order.task.model_copy(update={"read_before": before, "small_push": True})
 
     made = make([replace(order, task=pushed)])
 
-    assert len(made.description) == MAX_PURPOSE
+    assert made.description == "Words " * (MAX_PURPOSE // 6) + "..."
     assert made.repository == "2 files after the change. At the top: src (2)"
     assert made.said == "src/a.py:1 warning: Odd"
 
