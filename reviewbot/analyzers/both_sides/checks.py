@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 
 from reviewbot.analyzers.both_sides.pair import Pair
-from reviewbot.analyzers.both_sides.removed_awaits import removed_awaits, removed_escapes
 from reviewbot.analyzers.both_sides.removed_blocks import (
     removed_closes,
     removed_handlers,
@@ -20,8 +19,10 @@ from reviewbot.analyzers.both_sides.removed_blocks import (
 )
 from reviewbot.analyzers.both_sides.removed_guards import (
     is_authorization,
+    removed_awaits,
     removed_checks,
     removed_decorators,
+    removed_escapes,
     removed_exits,
     removed_operands,
     speaks_of_authorization,

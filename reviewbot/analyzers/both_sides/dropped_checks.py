@@ -10,26 +10,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING
 
 from reviewbot.analyzers.both_sides.sides import SideFinding
-from reviewbot.analyzers.both_sides.syntax_side import SyntaxSide, is_readable, statement_table, words_of
-from reviewbot.analyzers.core.preexisting import SideLines
-from reviewbot.analyzers.patterns.trees import new_tree, old_tree
+from reviewbot.analyzers.both_sides.syntax_side import SyntaxChange, is_readable, plain, statement_table, words_of
 from reviewbot.analyzers.python.views import OutOfSteps
-from reviewbot.diff.rows import Row, hunk_rows
+from reviewbot.diff.rows import Row
 from reviewbot.domain.ports import ChangedFile, Snapshot
 from reviewbot.tables import pattern_in
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-MIN_KEPT = 0.8
-"""Of the lines of a function, without those of the check. With fewer of them, or a new one, it was rewritten."""
-
-_SAYS_SOMETHING = 4
-"""Characters; a shorter line is a bracket or an `end`."""
 
 _FOUND = 100
 """Lines of other files that are looked at for one name."""
@@ -60,32 +52,12 @@ def dropped_checks(file: ChangedFile, snapshot: Snapshot) -> tuple[tuple[SideFin
         return (), True
 
 
-class _Change:
-    """Both sides of a file, and the rows that the change removed and added."""
+class _Change(SyntaxChange):
+    """A change, and where the names of its checks are looked for."""
 
     def __init__(self, file: ChangedFile, snapshot: Snapshot) -> None:
-        self._file, self._snapshot = file, snapshot
-        rows = [row for hunk in file.hunks for row in hunk_rows(hunk)]
-        self._comment = re.compile((statement_table(file.language) or {})["comments"])
-        self.removed = [row for row in rows if row.kind == "-" and self._says_something(row)]
-        self.added = [row for row in rows if row.kind == "+" and self._says_something(row)]
-
-    def _says_something(self, row: Row) -> bool:
-        return bool(row.text.strip()) and self._comment.match(row.text) is None
-
-    @cached_property
-    def old(self) -> SyntaxSide:
-        """The old side."""
-        return SyntaxSide(self._file.base or "", self._file.language, old_tree(self._file))
-
-    @cached_property
-    def new(self) -> SyntaxSide:
-        """The new side."""
-        return SyntaxSide(self._file.head or "", self._file.language, new_tree(self._file))
-
-    @cached_property
-    def _gone(self) -> frozenset[int]:
-        return frozenset((row.old or 0) - 1 for row in self.removed)
+        super().__init__(file)
+        self._snapshot = snapshot
 
     def findings(self) -> Iterator[SideFinding]:
         """Yield what is gone. Raises OutOfSteps."""
@@ -97,10 +69,11 @@ class _Change:
             return
         yield from self._lines()
         yield from self._unlinked()
-        for node in self.old.starting_on(self._gone):
+        for node in self.old.starting_on(self.gone):
             found = self._lost(node)
             if found is not None and not self._moved_away(found[1]):
-                yield self._finding(_RULES[found[0]], found[1], node, within=self._counterpart(node))
+                within = self.counterpart(self.old.function_of(node))
+                yield self._finding(_RULES[found[0]], found[1], node, within)
 
     # --- lines at the top of a class --------------------------------------------------------------------------------
 
@@ -125,12 +98,12 @@ class _Change:
     def _still_has(self, actions: set[str]) -> bool:
         """Whether the class is the same one, and has the actions that were named, as before."""
         same = not any(re.match(r"\s*class\b", row.text) for row in (*self.added, *self.removed))
-        head, base = self._file.head or "", self._file.base or ""
+        head, base = self.file.head or "", self.file.base or ""
         return same and all(re.search(rf"\bdef {name}\b", text) for name in actions for text in (head, base))
 
     def _narrowed_filters(self) -> Iterator[SideFinding]:
         """Yield filters of Ruby that leave out an action which is still there."""
-        for row in self.removed if self._file.language == "ruby" else ():
+        for row in self.removed if self.file.language == "ruby" else ():
             name = _name_of_filter(row.text)
             for now in self.added if name else ():
                 free = _freed(row.text, now.text) if _name_of_filter(now.text) == name else set()
@@ -149,9 +122,9 @@ class _Change:
             )
             if node is None or now is None:
                 continue
-            before, after = self.old.text(node), _plain(self.new.text(now))
+            before, after = self.old.text(node), plain(self.new.text(now))
             for found in link.finditer(before):
-                if _plain(before[: found.start()] + before[found.end() :]) == after:
+                if plain(before[: found.start()] + before[found.end() :]) == after:
                     name = self.old.text(node.child_by_field_name("name"))
                     message = f"`{name}` asks for the same without `{found[1]}`"
                     within = now.start_point[0] + 1, now.end_point[0] + 1
@@ -165,7 +138,7 @@ class _Change:
         branch = self.old.branch(node)
         if branch is not None:
             asked = _asks(branch.condition)
-            if branch.exits and self._is_gone(node):
+            if branch.exits and self.is_gone(node):
                 turned = pattern_in("names/safeguards", "access_exits").search(branch.body[-1])
                 named = asked or (turned[0] if turned is not None and not _SWITCH.search(branch.condition) else "")
                 return ("guard", named) if named and self._still_does(node, ()) else None
@@ -173,56 +146,29 @@ class _Change:
                 return "around", asked
             return None
         name = self.old.callee(node)
-        if name and self.old.is_statement(node) and self._is_gone(node):
+        if name and self.old.is_statement(node) and self.is_gone(node):
             checks = pattern_in("names/safeguards", "access_checks")
             return ("check", name) if checks.fullmatch(name) and self._still_does(node, ()) else None
         return None
 
-    def _is_gone(self, node: Node) -> bool:
-        rows = range(node.start_point[0], node.end_point[0] + 1)
-        return all(row in self._gone or not self._says_something(Row("", 0, 0, self.old.lines[row])) for row in rows)
-
     def _still_does(self, node: Node, body: tuple[str, ...]) -> bool:
         """Whether the function around a node is still there without it, and with what stood under it."""
         inside = self.old.function_of(node)
-        now = self._counterpart(node)
+        now = self.counterpart(inside)
         if inside is None or now == (0, 0):
             return False
         taken = range(node.start_point[0], node.end_point[0] + 1)
         rows = range(inside.start_point[0] + 1, inside.end_point[0])
-        left = [_plain(self.old.lines[row]) for row in rows if row not in taken]
-        left += [_plain(line) for text in body for line in text.split("\n")]
-        wanted = Counter(line for line in left if len(line) >= _SAYS_SOMETHING)
-        there = Counter(_plain(line) for line in self.new.lines[now[0] - 1 : now[1]])
+        left = [self.old.lines[row] for row in rows if row not in taken]
+        left += [line for text in body for line in text.split("\n")]
         asked = {*words_of(self.old.text(node))} & {*words_of("\n".join(self.new.lines[now[0] - 1 : now[1]]))}
         again = any(_asks(word) or pattern_in("names/safeguards", "access_checks").fullmatch(word) for word in asked)
-        kept = (wanted & there).total()
-        fresh = [row for row in self.added if now[0] <= (row.new or 0) <= now[1] and not wanted[_plain(row.text)]]
-        return not again and not fresh and bool(wanted) and kept >= MIN_KEPT * wanted.total()
-
-    def _counterpart(self, node: Node) -> tuple[int, int]:
-        """The rows, from 1, of the function on the new side that the one around a node has become; (0, 0) for none."""
-        inside = self.old.function_of(node)
-        if inside is None:
-            return 0, 0
-        row = self._new_rows.get(inside.start_point[0] + 1)
-        now = self.new.functions.get(row - 1) if row is not None else None
-        name = self.old.text(inside.child_by_field_name("name"))
-        if now is None and name:
-            same = [f for f in self.new.functions.values() if self.new.text(f.child_by_field_name("name")) == name]
-            now = same[0] if len(same) == 1 else None
-        return (0, 0) if now is None else (now.start_point[0] + 1, now.end_point[0] + 1)
-
-    @cached_property
-    def _new_rows(self) -> dict[int, int]:
-        """By a row of the old side that stayed: where it is on the new one."""
-        lines = SideLines(self._file.hunks)
-        return {old: new for new in range(1, len(self.new.lines) + 1) if (old := lines.before(new)) is not None}
+        return not again and self.does_only(now, left)
 
     def _moved_away(self, name: str) -> bool:
         """Whether another file uses a name on a line that it did not have."""
         found = self._snapshot.search(name.rstrip("?!"), _FOUND) or ()
-        others = [each for each in found if each.path != self._file.path]
+        others = [each for each in found if each.path != self.file.path]
         return any(each.text not in (self._snapshot.base(each.path) or "") for each in others)
 
     def _finding(self, rule: str, name: str, node: Node, within: tuple[int, int]) -> SideFinding:
@@ -274,7 +220,3 @@ def _lists(text: str) -> dict[str, set[str]]:
 
 def _at(row: Row) -> tuple[int, int]:
     return row.old or 0, row.old or 0
-
-
-def _plain(text: str) -> str:
-    return "".join(text.split()).rstrip(";,")

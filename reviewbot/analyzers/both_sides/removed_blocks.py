@@ -21,9 +21,6 @@ from reviewbot.analyzers.both_sides.sides import (
 )
 from reviewbot.context.python_text import dotted_name
 from reviewbot.context.uses import PythonFile
-from reviewbot.diff.rows import hunk_rows
-from reviewbot.domain.ports import ChangedFile
-from reviewbot.tables import packaged_table
 
 _LOCK = re.compile(r"(?:[A-Za-z0-9_]{0,60}_)?r?(?:lock|rwlock|mutex|semaphore)[0-9_]{0,3}|[A-Za-z0-9]{0,60}Lock")
 _CLOSING = frozenset(
@@ -189,25 +186,3 @@ def _guarded_statements(unit: Unit) -> list[ast.stmt]:
     """The statements whose errors a function catches."""
     blocks = (node for node in own_nodes(unit.node.body) if isinstance(node, ast.Try) and node.handlers)
     return [each for block in blocks for each in leaves(block.body)]
-
-
-def removed_unlocks(file: ChangedFile) -> Iterator[SideFinding]:
-    """Yield locks that a file of another language than Python takes as before, and gives back less often."""
-    rows = [row for hunk in file.hunks for row in hunk_rows(hunk)]
-    if file.base is None or file.head is None or any("nlock" in row.text for row in rows if row.kind == "+"):
-        return
-    for take, give in packaged_table("names/safeguards")["releases"].get(file.language, ()):
-        for row in rows:
-            match = re.search(rf"([\w.]{{1,80}})\.{give}\b", row.text) if row.kind == "-" else None
-            if match is None:
-                continue
-            taken, given = (
-                [_count(text, f"{match[1]}.{name}") for text in (file.base, file.head)] for name in (take, give)
-            )
-            if given[0] >= taken[0] and taken[1] > given[1]:
-                message = f"`{match[1]}` is locked as before, and not unlocked here any more"
-                yield SideFinding("removed-unlock", message, (row.old or 0, row.old or 0))
-
-
-def _count(text: str, name: str) -> int:
-    return len(re.findall(rf"(?<![\w.]){re.escape(name)}\b", text))

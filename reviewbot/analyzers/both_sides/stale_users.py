@@ -9,24 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.analyzers.both_sides.sides import SideFinding
-from reviewbot.analyzers.core.preexisting import old_side
-from reviewbot.analyzers.core.single_flight import once_per_file
-from reviewbot.analyzers.patterns.trees import MAX_CHARS, new_tree
-from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions, signatures
+from reviewbot.analyzers.both_sides.syntax_side import new_names, old_names
+from reviewbot.analyzers.patterns.trees import MAX_CHARS
+from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions
 from reviewbot.context.symbols.imports import stands_for
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Import, Symbol
-from reviewbot.context.symbols.parsing import definitions, file_symbols, parse, parse_file
+from reviewbot.context.symbols.parsing import parse, parse_file
 from reviewbot.context.word_search import is_word
 from reviewbot.diff.language import language_of
 from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot
 from reviewbot.tables import packaged_table
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 MAX_NAMES = 20
 """Names of one file that are looked for; with more of them the file was written anew."""
@@ -41,7 +36,7 @@ SHOWN = 3
 """Places that a message names."""
 
 _SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx"})
-_ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".vue", ".svelte", ".json",
+ENDINGS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".d.ts", ".vue", ".svelte", ".json",
             "/index.ts", "/index.tsx", "/index.js", "/index.jsx")  # fmt: skip
 _PACKAGED = frozenset({"go", "java"})
 _UNTYPED = frozenset({"javascript", "jsx"})
@@ -55,8 +50,8 @@ def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
         return
     if "enum" not in file.base and not set(_WORD.findall(file.base)) - set(_WORD.findall(file.head)):
         return  # what is gone is on no line any more, but for a member of an enum: nothing has to be parsed
-    now = {(each.container, each.name) for each in _new_side(file).symbols.symbols}
-    before = [each for each in _old_side(file).symbols.symbols if (each.container, each.name) not in now]
+    now = {(each.container, each.name) for each in new_names(file).symbols.symbols}
+    before = [each for each in old_names(file).symbols.symbols if (each.container, each.name) not in now]
     gone = [each for each in before if _is_gone(file, each)]
     for symbol in gone if len(gone) <= MAX_NAMES else ():
         places = list(_uses(file, symbol, snapshot))
@@ -70,35 +65,14 @@ def _is_comparable(file: ChangedFile) -> bool:
     return known and max(len(file.base or ""), len(file.head or "")) <= MAX_CHARS and file.path == file.before
 
 
-class _Side(NamedTuple):
-    """What one side of a file defines."""
-
-    root: Node | None
-    symbols: FileSymbols
-    signatures: dict[str, tuple[Signature, int, int]]
-
-
-@once_per_file
-def _new_side(file: ChangedFile) -> _Side:
-    tree, language = new_tree(file), LANGUAGES[file.language]
-    if tree is None:
-        return _Side(None, FileSymbols(), {})
-    defined = definitions(language, tree.root_node)
-    return _Side(tree.root_node, file_symbols(language, tree.root_node, defined), signatures(defined))
-
-
-def _old_side(file: ChangedFile) -> _Side:
-    old = old_side(file)
-    return _Side(None, FileSymbols(), {}) if old is None else _new_side(old)
-
-
 def _named(places: Sequence[str]) -> str:
     more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
     return ", ".join(places[:SHOWN]) + more
 
 
 @lru_cache(maxsize=32)
-def _parsed(path: str, text: str) -> FileSymbols:
+def symbols_of(path: str, text: str) -> FileSymbols:
+    """The names that a text defines and imports, in a language of the symbol index."""
     return parse_file(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"))
 
 
@@ -124,7 +98,7 @@ def _is_gone(file: ChangedFile, symbol: Symbol) -> bool:
 def _is_gone_from_class(file: ChangedFile, symbol: Symbol) -> bool:
     """Of Java: whether the class of the file is still there without a member, and nothing else can give it."""
     head = file.head or ""
-    now = [each for each in _new_side(file).symbols.symbols if each.name == symbol.container and not each.container]
+    now = [each for each in new_names(file).symbols.symbols if each.name == symbol.container and not each.container]
     if symbol.container != _stem(file.path) or not now or now[0].bases:
         return False
     made = re.search(r"\blombok\b|@Generated|@AutoValue", head) is not None
@@ -227,7 +201,7 @@ def _imports(file: ChangedFile, path: str, text: str) -> list[Import]:
     language = language_of(path)
     return [
         each
-        for each in _parsed(path, text).imports
+        for each in symbols_of(path, text).imports
         if stands_for(each.module, file.path, path, language) == _EXACTLY
         and (language in _PACKAGED or each.module.startswith("."))
     ]
@@ -240,7 +214,7 @@ _EXACTLY = 2
 def _has_a_double(path: str, snapshot: Snapshot) -> bool:
     """Whether an import of this file may mean another one: of another ending, or a folder of that name."""
     stem = re.sub(r"(?:/index)?(?:\.d)?\.\w+$", "", path)
-    return any(f"{stem}{ending}" != path and snapshot.head(f"{stem}{ending}") is not None for ending in _ENDINGS)
+    return any(f"{stem}{ending}" != path and snapshot.head(f"{stem}{ending}") is not None for ending in ENDINGS)
 
 
 def _has_a_namesake(path: str, others: Sequence[str]) -> bool:
@@ -251,7 +225,7 @@ def _has_a_namesake(path: str, others: Sequence[str]) -> bool:
 def _defines_in_go(file: ChangedFile, name: str, path: str, snapshot: Snapshot) -> bool:
     """Whether another file of the package defines a name."""
     text = snapshot.head(path) if path != file.path and path.endswith(".go") else None
-    return text is not None and any(each.name == name and not each.container for each in _parsed(path, text).symbols)
+    return text is not None and any(each.name == name and not each.container for each in symbols_of(path, text).symbols)
 
 
 def _folder(path: str) -> str:
@@ -265,7 +239,7 @@ def stale_calls(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     """Yield functions whose parameters changed while a call of them has the old form. Blocks."""
     if file.base is None or file.head is None or not _is_comparable(file):
         return
-    before, after = _old_side(file).signatures, _new_side(file).signatures
+    before, after = old_names(file).signatures, new_names(file).signatures
     changed = [name for name, each in before.items() if name in after and each[0] != after[name][0]]
     for name in changed if len(changed) <= MAX_NAMES else ():
         old, new = before[name], after[name]
@@ -338,7 +312,7 @@ def _call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterat
 
 
 def _mentions(file: ChangedFile, name: str) -> Mentions:
-    root = _new_side(file).root
+    root = new_names(file).root
     return mentions(root, (file.head or "").encode("utf-8", "replace"), name) if root is not None else Mentions((), 0)
 
 
@@ -346,7 +320,7 @@ def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
     """Whether no class above may have another method of that name: of Java, which knows methods by their parameters."""
     if file.language != "java" or name == container:
         return True
-    symbols = _new_side(file).symbols.symbols
+    symbols = new_names(file).symbols.symbols
     line = next((each.line for each in symbols if (each.container, each.name) == (container, name)), 1)
     own = re.search(r"\b(?:private|static)\b", (file.head or "").split("\n")[line - 1]) is not None
     return own or not any(each.bases for each in symbols if each.name == container)
@@ -355,7 +329,7 @@ def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
 def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str) -> Iterator[str]:
     """Yield how another file calls a function of the changed one, by what it imports."""
     root, qualified = names
-    if file.language in _PACKAGED and _parsed(path, text).package == _new_side(file).symbols.package:
+    if file.language in _PACKAGED and symbols_of(path, text).package == new_names(file).symbols.package:
         if file.language == "java" and root == _stem(file.path):
             yield from _spellings(file.language, text, qualified, root)
         elif _folder(path) == _folder(file.path):

@@ -67,12 +67,12 @@ class DiffSemantics:
     def _compare(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:
         if file.language != "python":
             from reviewbot.analyzers.both_sides.dropped_checks import dropped_checks  # noqa: PLC0415 - as below
-            from reviewbot.analyzers.both_sides.removed_blocks import removed_unlocks  # noqa: PLC0415 - as below
+            from reviewbot.analyzers.both_sides.dropped_cleanup import dropped_cleanup  # noqa: PLC0415 - as below
             from reviewbot.analyzers.both_sides.stale_users import stale_calls, stale_users  # noqa: PLC0415 - as below
 
             findings, tired = dropped_checks(file, snapshot)
             stale = (*stale_users(file, snapshot), *stale_calls(file, snapshot))
-            return (*findings, *removed_unlocks(file), *stale), tired
+            return (*findings, *dropped_cleanup(file, snapshot), *stale), tired
         if file.base is None or whole_source(file) is None:
             return _check_hunks(file) if file.head is None else (), False
         # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.

@@ -48,7 +48,7 @@ def test_every_rule_is_of_this_tool_and_serious_ones_are_proved(rules: Any) -> N
 
     assert proved == {
         "access-annotation-dropped", "access-check-dropped", "access-condition-dropped", "access-filter-dropped",
-        "access-guard-dropped", "access-scope-dropped", "assertion-always-holds", "test-focused",
+        "access-guard-dropped", "access-scope-dropped", "assertion-always-holds", "await-dropped", "test-focused",
         "async-changed", "parameters-swapped", "removed-authorization", "removed-await", "removed-lock",
         "removed-method", "removed-return", "removed-symbol", "removed-unlock", "return-changed", "signature-changed",
     }  # fmt: skip
