@@ -101,7 +101,7 @@ def coverage_words(coverage: Sequence[FileCoverage]) -> str:
         f"{number:,} {STATE_WORDS[state]}" for state, number in _by_state(count) if number and state != "reviewed"
     ]
     rest = f" ({', '.join(others)})" if others else ""
-    return f"{count.reviewed} of {with_count(count.files, 'file')} reviewed{rest}"
+    return f"{count.reviewed:,} of {with_count(count.files, 'file')} reviewed{rest}"
 
 
 def is_lacking(review: Review) -> bool:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from reviewbot.diff.rows import commentable, hunk_rows
 from reviewbot.domain.contracts import ChangeSet, FileChange, Finding
 from reviewbot.domain.contracts.ledger import Ledger
+from reviewbot.memory.packing import deflate
 
 MARK_BYTES = 3
 """Of one mark, two of which stand for a row. With 5,000 of them a new row is mistaken for an old one once in 1,700."""
@@ -21,7 +22,11 @@ MAX_MARKS = 5_000
 """Of a change. Rows of a larger one are not remembered, and nothing counts as unchanged code."""
 
 WHOLE = "*"
-"""In place of the marks of a head: all rows of its change were read, and the host still has it."""
+"""In place of the marks of a head: all rows of its change were read but those of the files that follow, and the host
+still has it."""
+
+MAX_LEFT_CHARS = 48
+"""Of these files, packed: the marker of a clean change is a part of its 600 characters."""
 
 Marks = Mapping[str, Mapping[int, frozenset[bytes]]]
 """By path and line of the new side: the marks of each added row. Removed rows count with the line that follows them."""
@@ -60,17 +65,42 @@ def decode(text: str) -> frozenset[bytes]:
     return frozenset(data[at : at + MARK_BYTES] for at in range(0, len(data), MARK_BYTES))
 
 
-def without_rows(ledger: Ledger) -> Ledger:
-    """The ledger of a first head whose change was read to the end, without marks of its rows: for a short comment."""
-    whole = len(ledger.heads) == 1 and ledger.heads[0].base and ledger.seen_last
-    return ledger.model_copy(update={"seen_last": WHOLE}) if whole else ledger
+def without_rows(ledger: Ledger, change: ChangeSet) -> Ledger:
+    """The ledger of a first head, whose change the host still has, without marks of its rows: for a short comment.
+
+    The files that were not read to the end are bits in the order of all paths, with a digest of their names. Where
+    these bits are no short text either, it is not remembered what was read: the next head is read in full.
+    """
+    if len(ledger.heads) != 1:
+        return ledger
+    (first,), paths = ledger.heads, _paths(change)
+    bits = sum(1 << paths.index(path) for path in first.lacking if path in paths)
+    left = f"{WHOLE}{bits:x}:{_digest(first.lacking)}" if first.lacking else WHOLE
+    if not first.base or len(deflate(left)) > MAX_LEFT_CHARS:
+        left, first = "", first.model_copy(update={"base": ""})
+    heads = (first.model_copy(update={"lacking": ()}),)
+    return ledger.model_copy(update={"heads": heads, "seen_last": left})
 
 
 def with_rows(ledger: Ledger, change: ChangeSet | None) -> Ledger:
-    """The ledger with the marks that `without_rows` left out; `change`: of that head, None where it is not known."""
-    marks = marks_of(change) if change else {}
-    rows = in_files(marks, marks)
-    return ledger.model_copy(update={"seen_last": encode(rows) if len(rows) <= MAX_MARKS else ""})
+    """The ledger with what `without_rows` left out; `change`: of that head, None where it is not known."""
+    first = ledger.heads[-1]
+    bits, _, digest = ledger.seen_last.removeprefix(WHOLE).partition(":")
+    marks, number = marks_of(change) if change else {}, int(bits or "0", 16)
+    lacking = [path for at, path in enumerate(_paths(change) if change else ()) if number >> at & 1]
+    if digest and _digest(lacking) != digest:
+        marks, lacking, first = {}, [], first.model_copy(update={"base": ""})
+    rows = in_files(marks, marks.keys() - set(lacking))
+    heads = (*ledger.heads[:-1], first.model_copy(update={"lacking": tuple(lacking)}))
+    return ledger.model_copy(update={"heads": heads, "seen_last": encode(rows) if len(rows) <= MAX_MARKS else ""})
+
+
+def _paths(change: ChangeSet) -> list[str]:
+    return sorted({file.path for file in change.files})
+
+
+def _digest(paths: Iterable[str]) -> str:
+    return blake2b("\n".join(sorted(set(paths))).encode("utf-8", "surrogatepass"), digest_size=MARK_BYTES).hexdigest()
 
 
 def stands_on_seen_rows(finding: Finding, marks: Marks, seen: Collection[bytes]) -> bool:

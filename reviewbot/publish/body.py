@@ -14,7 +14,8 @@ from reviewbot.memory.seen_rows import without_rows
 from reviewbot.publish.history import history_section
 from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.publish.options import PublishRequest
-from reviewbot.report.markdown.comment import MAX_CHARS, is_plainly_clean, render_markdown
+from reviewbot.report.markdown.brief import BRIEF_CHARS, is_brief, render_brief
+from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from reviewbot.report.text import md_code
 from reviewbot.wording import with_count
 
@@ -42,6 +43,8 @@ def body_of(request: PublishRequest, signer: Signer, inline: Mapping[Finding, st
     ending = _ending(request, signer)
     room = max(MIN_CHARS, MAX_CHARS - len(ending) - 1)
     delivered = request.delivered
+    if is_brief(delivered.review):
+        return f"{render_brief(delivered.review, BRIEF_CHARS - len(ending) - 1)}\n{ending}"
     names = delivered.fingerprints if delivered.ledger is not None else {}
     text = render_markdown(delivered.review, links=request.links, inline=inline, names=names, max_chars=room)
     return f"{text}\n{ending}"
@@ -52,8 +55,8 @@ def _ending(request: PublishRequest, signer: Signer) -> str:
     ledger = request.delivered.ledger
     if ledger is None:
         return f"{signer.review(marker_of(request))}\n"
-    if is_plainly_clean(request.delivered.review):
-        ledger = without_rows(ledger)
+    if is_brief(request.delivered.review):
+        ledger = without_rows(ledger, request.change)
     history = history_section(ledger)
     return "\n".join([*([history] if history else []), signer.review(marker_of(request), pack(ledger)), ""])
 

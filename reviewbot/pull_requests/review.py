@@ -175,7 +175,7 @@ async def _recall(session: HostSession, prepared: Prepared) -> tuple[Recall, tup
 
 def _with_rows(session: HostSession, prepared: Prepared, ledger: Ledger) -> Ledger:
     """The ledger with the rows that the first review has read, where its comment left them to the host. Blocking."""
-    if ledger.seen_last != WHOLE or ledger.heads[-1].head == prepared.ref.head_sha:
+    if not ledger.seen_last.startswith(WHOLE) or ledger.heads[-1].head == prepared.ref.head_sha:
         return ledger
     first = ledger.heads[-1]
     try:

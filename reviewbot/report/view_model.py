@@ -65,11 +65,11 @@ def readers_line(review: Review, *, names: bool = True) -> str:
 
 def unseen(review: Review) -> list[Unseen]:
     """Every file that was not reviewed in full, by state and reason; then workers that could not look, and failures."""
-    files = [(state_words(entry), entry.reason, entry.path) for entry in review.coverage if entry.state != "reviewed"]
-    shown = {(path, reason) for _, reason, path in files}
+    files = [entry for entry in review.coverage if entry.state != "reviewed"]
+    shown = {(entry.path, entry.reason) for entry in files}
     gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
     return [
-        *_group(((words, reason), path) for words, reason, path in files),
+        *grouped_files(files),
         *skipped_parts(review.unlooked),
         *_merge_workers(gaps),
     ]
@@ -83,9 +83,18 @@ def failures(review: Review) -> list[Unseen]:
 def coverage_groups(review: Review) -> list[Unseen]:
     """Every file once, by state and reason, those that were reviewed first; then what workers left out of these."""
     ranked = sorted(review.coverage, key=lambda entry: tuple(STATE_WORDS).index(entry.state))
-    states = _group(((state_words(entry), entry.reason), entry.path) for entry in ranked)
+    return [*grouped_files(ranked), *left_out(review)]
+
+
+def left_out(review: Review) -> list[Unseen]:
+    """What workers were planned not to look at, of the files that were read."""
     read = {entry.path for entry in review.coverage if entry.state in ("reviewed", "partial")}
-    return [*states, *skipped_parts(entry for entry in review.unlooked if entry.path in read)]
+    return skipped_parts(entry for entry in review.unlooked if entry.path in read)
+
+
+def grouped_files(entries: Iterable[FileCoverage]) -> list[Unseen]:
+    """Files by state and reason."""
+    return _group(((state_words(entry), entry.reason), entry.path) for entry in entries)
 
 
 def models_of(review: Review) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
 from reviewbot.memory.seen_rows import (
     WHOLE,
@@ -62,18 +63,49 @@ def test_marks_are_decoded_as_they_were_encoded(rows: set[bytes]) -> None:
     assert encode(rows) == b64encode(b"".join(sorted(rows))).decode()
 
 
+def first_head(change: ChangeSet, *lacking: str, base: str = "b" * 40) -> Ledger:
+    """The ledger after the review of a first head that read all files but some."""
+    head = HeadEntry(head="a" * 40, outcome="reviewed", at="", base=base, lacking=lacking)
+    marks = marks_of(change)
+    return Ledger(heads=(head,), seen_last=encode(in_files(marks, marks.keys() - set(lacking))))
+
+
 def test_the_rows_of_a_first_head_are_left_to_the_host_and_those_of_later_ones_are_kept() -> None:
     change = change_of({}, {"a.py": "a\nb"})
-    rows = encode(in_files(marks_of(change), ["a.py"]))
-    head = HeadEntry(head="a" * 40, outcome="reviewed", at="", base="b" * 40)
-    first = Ledger(heads=(head,), seen_last=rows)
-    later, baseless = (
-        Ledger(heads=(head, head), seen_last=rows),
-        Ledger(heads=(head.model_copy(update={"base": ""}),), seen_last=rows),
-    )
+    first = first_head(change)
+    later = first.model_copy(update={"heads": first.heads * 2})
+    baseless = first_head(change, base="")
 
-    assert without_rows(first).seen_last == WHOLE
+    assert without_rows(first, change).seen_last == WHOLE
     assert decode(WHOLE) == frozenset()
-    assert with_rows(without_rows(first), change) == first
-    assert with_rows(without_rows(first), None) == first.model_copy(update={"seen_last": ""})
-    assert (without_rows(later), without_rows(baseless)) == (later, baseless)
+    assert with_rows(without_rows(first, change), change) == first
+    assert with_rows(without_rows(first, change), None) == first.model_copy(update={"seen_last": ""})
+    assert without_rows(later, change) == later
+    assert without_rows(baseless, change) == baseless.model_copy(update={"seen_last": ""})
+
+
+@given(lacking=st.sets(st.sampled_from([f"{name}.py" for name in "abcdefghijkl"])))
+def test_files_that_were_not_read_are_known_again_by_their_places_among_all_paths(lacking: set[str]) -> None:
+    change = change_of({}, {f"{name}.py": f"{name} = 1" for name in "lkjihgfedcba"})
+    first = first_head(change, *sorted(lacking))
+    short = without_rows(first, change)
+
+    assert short.heads[0].lacking == ()
+    assert len(short.seen_last) < 12
+    assert with_rows(short, change) == first
+
+
+@pytest.mark.parametrize("found", [{}, {"a.py": "a"}, {"a.py": "a", "b.py": "b", "c.py": "c"}])
+def test_where_the_host_shows_other_files_what_was_read_is_not_remembered(found: dict[str, str]) -> None:
+    change = change_of({}, {"b.py": "b", "c.py": "c"})
+    known = with_rows(without_rows(first_head(change, "b.py"), change), change_of({}, found) if found else None)
+
+    assert (known.heads[0].base, known.heads[0].lacking, known.seen_last) == ("", (), "")
+
+
+def test_where_unread_files_have_no_short_name_the_next_head_is_read_in_full() -> None:
+    change = change_of({}, {f"{number:03}.py": "a" for number in range(900)})
+    some = [f"{number:03}.py" for number in range(900) if number * number % 7 in (1, 2) or number % 11 == 3]
+    short = without_rows(first_head(change, *some), change)
+
+    assert (short.heads[0].base, short.heads[0].lacking, short.seen_last) == ("", (), "")

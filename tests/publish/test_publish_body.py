@@ -5,10 +5,11 @@ from hashlib import sha256
 
 import pytest
 
-from reviewbot.domain.contracts import HumanItem, Withheld
+from reviewbot.domain.contracts import ChangeSet, FileChange, FileCoverage, HumanItem, ParsedFile, Withheld
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger, Record
 from reviewbot.hosts.base import PostedReview
 from reviewbot.publish.body import MIN_CHARS, body_of, marker_of, outdated_body, twin_body
+from reviewbot.report.markdown.brief import BRIEF_CHARS
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 from tests.make import MakeFinding
 from tests.publishing import HEAD, POLICY, SIGNER, a_review, an_order
@@ -120,3 +121,41 @@ def test_an_address_that_is_none_is_no_link(url: str) -> None:
 
     assert "A newer one counts." in body
     assert "](" not in body
+
+
+@pytest.mark.parametrize("read", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize("files", [1, 7, 300])
+def test_the_body_of_a_change_without_a_finding_takes_at_most_600_characters_with_its_marker_and_ledger(
+    files: int, read: float
+) -> None:
+    coverage = tuple(
+        FileCoverage(path=f"shop/orders/f{number}.py", state="reviewed", models=("claude:m",), added=900, removed=90)
+        if sha256(b"%d" % number).digest()[0] < 256 * read
+        else FileCoverage(path=f"shop/orders/f{number}.py", state="scanned", reason="no model read it", added=900)
+        for number in range(files)
+    )
+    digest = [sha256(b"%d" % number).hexdigest() for number in range(3)]
+    lacking = tuple(each.path for each in coverage if each.state == "scanned")
+    head = HeadEntry(
+        head=digest[0][:40],
+        outcome="reviewed",
+        at="2026-11-23T14:20:59Z",
+        policy=digest[1][:32],
+        base=digest[2][:40],
+        lacking=lacking,
+    )
+    ledger = Ledger(heads=(head,), seen_last=digest[0] * 40)
+    change = ChangeSet(
+        files=tuple(FileChange(path=each.path, status="modified", language="python", kind="code") for each in coverage),
+        parsed=tuple(ParsedFile(path=each.path, state="read", reason="") for each in coverage),
+    )
+    about = ("It does one thing and another one. " * 40,)
+    order = an_order(a_review(verdict="limited" if lacking else "clean", coverage=coverage, about=about), change)
+    pull = replace(order.pull, repository_id=10**9, number=10**5, head_sha=digest[0][:40])
+    order = replace(order, pull=pull, policy=digest[2][:32], code=0)
+    body = body_of(replace(order, delivered=order.delivered._replace(ledger=ledger)), SIGNER)
+
+    assert len(body) <= BRIEF_CHARS
+    assert ("**What it does:** It does one thing" in body) == (not lacking)
+    assert (f"**Not fully reviewed ({len(lacking)}):** `shop/orders/" in body) == bool(lacking)
+    assert SIGNER.read_ledger(body, 10**9, 10**5) is not None

@@ -22,11 +22,7 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.domain.contracts import Usage as Used
-from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
 from reviewbot.hosts.github.links import GithubLinks
-from reviewbot.memory.packing import pack
-from reviewbot.memory.seen_rows import without_rows
-from reviewbot.publish.marker import ReviewMarker, Signer
 from reviewbot.report.findings.agent import open_findings
 from reviewbot.report.markdown.comment import MAX_CHARS, render_markdown
 
@@ -266,29 +262,6 @@ ABOUT = {
     "themes": (Theme(title="Mails | more", files=("a.py", "b.md")),),
 }
 LINKS = GithubLinks("https://github.com/acme/shop", "https://github.com/acme/shop/pull/7", "a" * 40, "b" * 40)
-
-
-def test_a_clean_change_is_three_lines(make_review: Callable[..., Review]) -> None:
-    assert render_markdown(make_review(**ABOUT)) == (
-        "## reviewbot: No issues found\n\n"
-        "**What it does:** It adds a retry to the mails. It tests it.\n\n"
-        "1 of 2 files reviewed (1 only scanned), +151 -60 lines. "
-        f"<sub>model use ` $0.12 `, 1.2 s, reviewbot {__version__}</sub>\n"
-    )
-
-
-def test_a_clean_change_with_a_long_summary_and_its_marker_takes_at_most_600_characters_with_its_ledger(
-    make_review: Callable[..., Review],
-) -> None:
-    review = make_review(**ABOUT | {"about": ("It does one thing and another one. " * 40,)})
-    digest = [sha256(b"%d" % number).hexdigest() for number in range(4)]
-    marker = ReviewMarker(10**9, 10**5, digest[0][:40], digest[1][:32], code=0, conclusion="success")
-    head = HeadEntry(
-        head=digest[0][:40], outcome="reviewed", at="2026-11-23T14:20:59Z", policy=digest[2][:32], base=digest[3][:40]
-    )
-    ledger = pack(without_rows(Ledger(heads=(head,), seen_last=digest[0])))
-
-    assert len(render_markdown(review)) + 1 + len(Signer((b"k",)).review(marker, ledger)) + 1 <= 600
 
 
 def test_what_a_change_does_comes_first_and_from_200_lines_on_its_files_by_theme(

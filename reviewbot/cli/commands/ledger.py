@@ -44,7 +44,8 @@ def ledger_command(arguments: argparse.Namespace) -> int:
 
 def ledger_json(ledger: Ledger) -> str:
     """A ledger as JSON, without what only the next review needs."""
-    return write_json(ledger.model_dump(mode="json", exclude={"seen", "seen_last"}), indent=2) + "\n"
+    kept = ledger.model_dump(mode="json", exclude={"seen": True, "seen_last": True, "heads": {"__all__": {"lacking"}}})
+    return write_json(kept, indent=2) + "\n"
 
 
 def dismiss_command(arguments: argparse.Namespace) -> int:

@@ -100,7 +100,8 @@ class HeadEntry(Contract):
     files: tuple[str, ...] = ()
     """Of a review that rests on an earlier one: the files of which models read something at this head."""
     lacking: tuple[str, ...] = ()
-    """Files that need a review and that no model has read to the end, at this head or before."""
+    """Files that no model has read to the end, at this head or before; in the marker of a short comment `seen_last`
+    names them."""
     new: Count = 0
     open: Count = 0
     """Those of earlier heads."""

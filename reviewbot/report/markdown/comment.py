@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from reviewbot import __version__
-from reviewbot.coverage.verdict import coverage_words, is_lacking, issues_of, verdict_words
-from reviewbot.report.costs import asked_models, dollars, seconds
-from reviewbot.report.markdown.finding import DetailLevel, prose
+from reviewbot.coverage.verdict import coverage_words
+from reviewbot.report.markdown.finding import DetailLevel
 from reviewbot.report.markdown.sections import (
     CommentParts,
     about_blocks,
@@ -18,6 +16,7 @@ from reviewbot.report.markdown.sections import (
     entry_of,
     failure_blocks,
     finding_sections,
+    heading,
     human_blocks,
     making_blocks,
     minor_blocks,
@@ -25,7 +24,7 @@ from reviewbot.report.markdown.sections import (
     suppression_blocks,
     withheld_blocks,
 )
-from reviewbot.report.text import escape_runner_commands, md
+from reviewbot.report.text import escape_runner_commands
 from reviewbot.report.view_model import line_counts
 
 if TYPE_CHECKING:
@@ -50,8 +49,6 @@ _SECTIONS = (
 )
 _HEADINGS_CHARS = 200
 """At least what the headings of the three severities take."""
-_SUMMARY_CHARS = 150
-"""Of what a change without findings does: its comment is three lines."""
 
 
 def render(report: ReportInput) -> str:
@@ -73,8 +70,6 @@ def render_markdown(
     left out is always counted. `inline` are findings that comments have said, and where; `names` the
     fingerprints by which commands can name findings.
     """
-    if is_plainly_clean(review):
-        return _joined(_clean_lines(review))
     page, total = CommentParts(review, links, inline or {}, names or {}), len(review.findings)
     for detail in (DetailLevel(total), DetailLevel(total, folds=False), DetailLevel(total, folds=False, code_lines=0)):
         if text := _within(_blocks(page, detail), max_chars):
@@ -88,21 +83,6 @@ def render_markdown(
         if room < 0:
             return _joined(_blocks(page, short._replace(findings=count)))
     return _joined(_blocks(page, short._replace(findings=len(open_ranked(review)))))
-
-
-def is_plainly_clean(review: Review) -> bool:
-    """Whether there is nothing to say but what was read: nothing found, held back, silenced, missing or noted."""
-    said = (review.findings, review.withheld, review.conflicts, review.human, review.suppressed, review.notes)
-    return review.verdict == "clean" and not any(said) and not is_lacking(review)
-
-
-def _clean_lines(review: Review) -> Iterator[str]:
-    yield _heading(review)
-    if about := prose(" ".join(review.about), _SUMMARY_CHARS):
-        yield f"**What it does:** {about}"
-    cost = f"model use {dollars(review.usage)}" if asked_models(review) else "no model was asked"
-    how = f"{cost}, {seconds(review.timings.wall_ms)}, reviewbot {__version__}"
-    yield f"{coverage_words(review.coverage)}, {line_counts(review)}. <sub>{md(how)}</sub>"
 
 
 def _within(blocks: Iterator[str], max_chars: int) -> str | None:
@@ -120,13 +100,8 @@ def _joined(blocks: Iterable[str]) -> str:
     return _GAP.join(blocks) + "\n"
 
 
-def _heading(review: Review) -> str:
-    words = verdict_words(review.verdict, issues_of(review), len(review.human), review.withheld)
-    return f"## reviewbot: {words}"
-
-
 def _blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
-    yield _heading(page.review)
+    yield heading(page.review)
     yield from about_blocks(page, detail)
     yield f"{coverage_words(page.review.coverage)}, {line_counts(page.review)}."
     for section in _SECTIONS:

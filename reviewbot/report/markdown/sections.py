@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot import __version__
+from reviewbot.coverage.verdict import issues_of, verdict_words
 from reviewbot.report.costs import asked_models, bill, cost_line, seconds
 from reviewbot.report.findings.agent import open_findings, prompt_of_all
 from reviewbot.report.findings.links import SourceLinks
@@ -66,6 +67,12 @@ class CommentParts(NamedTuple):
     """Findings that comments have said, and where; empty: at their lines. The body has a line of each."""
     names: Mapping[Finding, str] = {}
     """Fingerprints, where commands can name findings by them."""
+
+
+def heading(review: Review) -> str:
+    """The verdict in a few words."""
+    words = verdict_words(review.verdict, issues_of(review), len(review.human), review.withheld)
+    return f"## reviewbot: {words}"
 
 
 def about_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
