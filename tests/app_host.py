@@ -89,7 +89,7 @@ class AppHost(OAuthHost):
         """An event, to the address that the manifest names, signed with the secret that the App was given."""
         body = body_of({"sender": PERSON, **payload})
         request = Request(self.manifest["hook_attributes"]["url"], body, headers_of(body, name, str(uuid4())))
-        with urlopen(request, timeout=20) as answer:
+        with urlopen(request, timeout=60) as answer:
             self.delivered.append((f"{name}.{payload['action']}", answer.status))
 
 
@@ -144,4 +144,4 @@ def app_host(api: AppGithub, pem: str) -> Iterator[AppHost]:
         thread.start()
         yield host
         host.shutdown()
-        thread.join(10)
+        thread.join(60)

@@ -55,7 +55,7 @@ def lines(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-LIMIT_S = 30.0
+LIMIT_S = 240.0
 """For what a worker does in a moment, on a machine with much to do."""
 
 

@@ -47,7 +47,7 @@ class Gate:
         kept = {name: value for name, value in headers.items() if name.lower() not in HOP_BY_HOP}
         request = Request(self.behind + path, data or None, kept, method=method)
         try:
-            with urlopen(request, timeout=30) as answer:
+            with urlopen(request, timeout=60) as answer:
                 return answer.status, dict(answer.headers.items()), answer.read()
         except HTTPError as error:
             return error.code, dict(error.headers.items()), error.read()

@@ -44,7 +44,7 @@ ADMIN = "emulate-admin-token"
 APP_ID, INSTALLATION = 4_711, 100
 REPOSITORY = "acme/shop"
 PERMISSIONS = {"contents": "read", "pull_requests": "write", "checks": "write", "metadata": "read"}
-START_S = 60.0
+START_S = 300.0
 """The longest that the server may take until it answers."""
 
 SEED = f"""\
@@ -176,7 +176,7 @@ def emulated(program: list[str], folder: Path, key: str, gate: Gate, seed: str =
             yield gate.url
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 class GitHub:
@@ -192,7 +192,7 @@ class GitHub:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         request = Request(self.url + path, data, headers, method=method)
         try:
-            with urlopen(request, timeout=20) as answer:
+            with urlopen(request, timeout=60) as answer:
                 text = answer.read()
         except HTTPError as error:
             raise WrongError(f"{method} {path}: {error.code} {error.read()[:300]!r}") from None
@@ -367,7 +367,7 @@ def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     end = time.monotonic() + START_S
     while time.monotonic() < end and process.poll() is None:
         try:
-            urlopen(f"{url}/meta", timeout=2).close()
+            urlopen(f"{url}/meta", timeout=60).close()
         except HTTPError:
             return
         except OSError:

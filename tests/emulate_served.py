@@ -22,7 +22,7 @@ Json = Any
 
 SECRET = "a-webhook-secret-of-the-emulator"
 
-LIMIT_S = 90.0
+LIMIT_S = 300.0
 """For anything that is waited for."""
 
 
@@ -85,7 +85,7 @@ class Server:
     @staticmethod
     def _status(request: Request) -> int:
         try:
-            with urlopen(request, timeout=10) as answer:
+            with urlopen(request, timeout=60) as answer:
                 return int(answer.status)
         except HTTPError as error:
             error.close()

@@ -239,7 +239,7 @@ def stopped(url: str | None, count: int, points: int, dice: random.Random) -> di
             time.sleep(dice.uniform(0.8, 2.0))
             victim = dice.choice(at.workers)
             victim.terminate()
-            if (code := victim.wait(timeout=30)) not in (0, -signal.SIGTERM):
+            if (code := victim.wait(timeout=60)) not in (0, -signal.SIGTERM):
                 sys.exit(f"a stopped worker ended with {code}")
             at.begin()
         at.wait(at.quiet)

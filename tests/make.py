@@ -57,6 +57,11 @@ def _slow(case: Any) -> Any:
     return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.slow)
 
 
+def seconds_until(reason: str) -> float:
+    """The limit of a program that is to end for a reason: short where that is the time, and out of reach elsewhere."""
+    return 0.5 if reason == "timeout" else 120.0
+
+
 def factory(function: Callable[..., Any], name: str) -> Any:
     """A fixture of this name that gives the function."""
 

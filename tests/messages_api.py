@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 """How long a held answer, or a test that waits for requests, waits at most."""
 
 Ending = Literal["whole", "truncated", "broken", "dropped"]

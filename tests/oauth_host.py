@@ -136,4 +136,4 @@ def oauth_host() -> Iterator[OAuthHost]:
         thread.start()
         yield host
         host.shutdown()
-        thread.join(10)
+        thread.join(60)

@@ -17,7 +17,7 @@ import psycopg
 
 PLACES = ("/usr/bin", "/usr/local/bin", *(str(each) for each in sorted(Path("/usr/lib/postgresql").glob("*/bin"))))
 
-READY_S = 30.0
+READY_S = 120.0
 
 
 def program(name: str) -> str | None:

@@ -32,7 +32,7 @@ from reviewbot.review.trace import Event, Trace
 from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from reviewbot.threads import in_thread
-from tests.make import one_fast
+from tests.make import one_fast, seconds_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 TOOLS = all_tools()
 PROGRAMS = sorted(name for name, tool in TOOLS.items() if isinstance(tool, RuffTool))
 PYTHON = sorted(name for name, tool in TOOLS.items() if isinstance(tool, PythonTool))
-QUICK = ProgramLimits(seconds=0.5, stdout_bytes=1 << 20, stderr_bytes=1 << 20)
 
 CODE = """\
 import os
@@ -243,7 +242,8 @@ def test_a_scan_that_runs_out_of_steps_is_a_gap(name: str, telling: Callable[...
 def test_a_program_that_misbehaves_is_a_gap(
     name: str, reason: str, telling: Callable[..., Told], fake_ruff: Callable[[str], Path]
 ) -> None:
-    tools = all_tools(ruff=fake_ruff(MISBEHAVIOUR[reason]), limits=QUICK)
+    limits = ProgramLimits(seconds=seconds_until(reason), stdout_bytes=1 << 20, stderr_bytes=1 << 20)
+    tools = all_tools(ruff=fake_ruff(MISBEHAVIOUR[reason]), limits=limits)
 
     check_the_rest_is_delivered(telling(tools[name]), name, reason)
 

@@ -477,11 +477,11 @@ def test_a_run_that_is_told_to_stop_tidies_up_and_says_how_to_go_on(home: Path) 
 
     process = subprocess.Popen([*command, "--script", "script.json"], cwd=home, stderr=subprocess.PIPE, text=True)
     journal = home.parent / "cache/reviewbot/journal.sqlite"
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not journal.exists() and time.monotonic() < until:  # it is made when everything is set up
         time.sleep(0.05)
     process.terminate()
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert said.count("\n") == 1

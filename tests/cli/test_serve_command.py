@@ -38,7 +38,7 @@ def arguments(**changed: object) -> argparse.Namespace:
 def ask(
     port: int, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
 ) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path, body, {"Host": f"localhost:{port}", **(headers or {})})
     answer = connection.getresponse()
     found = answer.status, answer.read()
@@ -55,7 +55,7 @@ def serving_of(
 
     def tell() -> None:
         try:
-            until = time.monotonic() + 30
+            until = time.monotonic() + 120
             while not (found := LISTENING.search("".join(result))):
                 result.append(capsys.readouterr().err)
                 assert time.monotonic() < until
@@ -194,7 +194,7 @@ def test_when_the_supervisor_is_killed_its_children_end_too(tmp_path: Path) -> N
     served = Served(tmp_path)
     served.wait_for("listening")
     served.process.kill()
-    served.process.wait(20)
+    served.process.wait(60)
 
     assert served.wait_for("stopped")
     served.close()
@@ -204,7 +204,7 @@ def test_a_wrong_start_ends_at_once_and_says_why_in_one_line(tmp_path: Path) -> 
     served = Served(tmp_path, **{**ENVIRON, "REVIEWBOT_WEBHOOK_SECRET": "short"})
     assert served.process.stderr is not None
     result = served.process.stderr.read().decode()
-    code = served.process.wait(20)
+    code = served.process.wait(60)
     served.close()
 
     assert code == 2

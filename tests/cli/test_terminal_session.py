@@ -38,14 +38,14 @@ def session(folder: Path, *words: str, **environ: str) -> str:
         stderr=follower,
     )
     os.close(follower)
-    seen, until = b"", time.monotonic() + 60.0
+    seen, until = b"", time.monotonic() + 240.0
     while time.monotonic() < until:
         if select.select([leader], [], [], 0.2)[0]:
             try:
                 seen += os.read(leader, 65_536)
             except OSError:  # the terminal's other end is closed
                 break
-    assert program.wait(10) == 0
+    assert program.wait(60) == 0
     os.close(leader)
     return seen.decode()
 

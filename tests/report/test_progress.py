@@ -114,7 +114,7 @@ def terminal() -> Iterator[tuple[io.TextIOWrapper, int]]:
     os.close(leader)
 
 
-def read_until(leader: int, wanted: str, seconds: float = 10.0) -> str:
+def read_until(leader: int, wanted: str, seconds: float = 120.0) -> str:
     """What the terminal was sent until `wanted` is in it."""
     seen, until = "", time.monotonic() + seconds
     while wanted not in seen:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from reviewbot.domain.contracts import (
 )
 from reviewbot.domain.ports import TaskResult
 from reviewbot.review.dispatch.dispatcher import Dispatcher
+from tests import leaping_loop
 from tests.make import factory
 from tests.reading_cases import read
 
@@ -117,7 +117,7 @@ def _dispatch(journal: Any, trace: Any, clock: Any) -> Callable[..., dict[str, T
         async def running() -> dict[str, TaskResult]:
             return await Dispatcher(**{**known, **parts}).dispatch(plan)
 
-        return asyncio.run(running())
+        return leaping_loop.run(running())
 
     return run
 

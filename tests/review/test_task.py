@@ -32,6 +32,7 @@ from reviewbot.domain.ports import Answer, Escalated, WorkOrder
 from reviewbot.review.finding_limits import MAX_PER_TASK
 from reviewbot.review.task import run_task
 from reviewbot.review.verify.verifier import by_a_model_alone
+from tests import leaping_loop
 from tests.make import MakeCandidate, MakeOrder, MakePayload, MakeTask
 from tests.reading_cases import read
 
@@ -63,7 +64,7 @@ class HangingEngine(FakeEngine):
 
 
 def outcome_of(engine: FakeEngine, order: WorkOrder) -> Outcome:
-    return asyncio.run(run_task(engine, order))
+    return leaping_loop.run(run_task(engine, order))
 
 
 def result_of(candidates: Sequence[Candidate], order: WorkOrder) -> WorkerResult:

@@ -27,6 +27,7 @@ from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.review.trace import Event, Trace, read_trace
 from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
+from tests import leaping_loop
 
 ORDERS = b"""\
 diff --git a/src/orders.py b/src/orders.py
@@ -132,7 +133,7 @@ class Story:
 
     def told(self) -> Review:
         """What the reader sees."""
-        return asyncio.run(self.telling())
+        return leaping_loop.run(self.telling())
 
     async def telling(self) -> Review:
         change = parse_diff(self.diff)

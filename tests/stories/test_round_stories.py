@@ -22,7 +22,7 @@ SHELL = {
     "source": "medium",
 }
 SOON_S = 0.6
-"""A deadline that is met for certain by what answers at once, and that nobody minds waiting for."""
+"""A deadline. No test waits for it: the time of the loop leaps there."""
 CRASH = {"fail": "crash"}
 
 

@@ -15,6 +15,7 @@ from reviewbot.domain.contracts import Candidate, ToolRun
 from reviewbot.domain.errors import ToolError
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.review.finding_limits import MAX_PER_RULE, MAX_PER_RUN
+from tests import leaping_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +145,7 @@ def test_a_file_that_waits_for_its_turn_does_not_use_up_a_tools_time(analysis: C
 
         return await analysis(Slow("a"), paths=tuple("abcdefgh"), limits=AnalysisLimits(seconds=0.1, files=1)).run()
 
-    assert [report.gap for reports in asyncio.run(scenario()).values() for report in reports] == [None] * 8
+    assert [report.gap for reports in leaping_loop.run(scenario()).values() for report in reports] == [None] * 8
 
 
 @pytest.mark.parametrize(
@@ -188,9 +189,8 @@ def test_a_snapshot_that_fails_is_a_gap_of_every_tool(a_change: AChange, a_file:
 
 
 def test_a_tool_that_does_not_come_back_is_given_up(analysis: Callable[..., ChangeAnalysis]) -> None:
-    slow, good = asyncio.run(analysis(Hangs("slow"), FakeTool("good"), limits=AnalysisLimits(seconds=0.05)).run())[
-        "a.py"
-    ]
+    both = analysis(Hangs("slow"), FakeTool("good"), limits=AnalysisLimits(seconds=0.05))
+    slow, good = leaping_loop.run(both.run())["a.py"]
 
     assert slow.gap is not None
     assert (slow.gap.reason, slow.gap.message) == ("timeout", "slow did not come back within 0.05 s")

@@ -18,6 +18,7 @@ from reviewbot.analyzers.programs.rows import PROGRAMS
 from reviewbot.analyzers.programs.tool import MAX_REPORT_ROWS, ProgramAnalyzer
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts.results import NOT_RUN
+from tests.make import seconds_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,7 +218,7 @@ def test_a_program_that_fails_is_a_gap(
     body: str, reason: str, program: Callable[..., Path], ask: Callable[..., ToolReport]
 ) -> None:
     row = next(row for row in PROGRAMS if row.name == "shellcheck")
-    limits = ProgramLimits(seconds=0.5 if reason == "timeout" else 20, stdout_bytes=1_000_000)
+    limits = ProgramLimits(seconds=seconds_until(reason), stdout_bytes=1_000_000)
     tool = ProgramAnalyzer(replace(row, limits=limits), LateRules("shellcheck"), program(body))
 
     report = ask(tool, "run.sh", "make")

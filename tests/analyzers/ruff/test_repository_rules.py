@@ -14,6 +14,7 @@ from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.repository_rules import SELECTED_CONFIDENCE, UNSURE_CONFIDENCE, RepositoryRules
 from reviewbot.analyzers.ruff.run import find_ruff
+from tests.make import seconds_until
 from tests.snapshots import InMemorySnapshot
 
 if TYPE_CHECKING:
@@ -333,7 +334,7 @@ def test_nothing_is_run_where_no_rule_of_use_is_selected(
 def test_a_program_that_misbehaves_is_a_gap(
     told: Callable[..., ToolReport], fake_ruff: Callable[[str], Path], body: str, reason: str
 ) -> None:
-    tool = RepositoryRules(TAKEN, fake_ruff(body), ProgramLimits(seconds=1.0))
+    tool = RepositoryRules(TAKEN, fake_ruff(body), ProgramLimits(seconds=seconds_until(reason)))
 
     report = told(LONG, tool=tool, pyproject_toml=SHORT)
 

@@ -17,7 +17,7 @@ from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.process import ProgramError
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.ruff.run import FLAGS, RuffAnswer, RuffRunner, find_ruff
-from tests.make import one_fast
+from tests.make import one_fast, seconds_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -258,7 +258,8 @@ def test_a_file_that_ruff_fails_on_costs_the_files_beside_it_nothing(
 ) -> None:
     texts = "''.join(p.read_text() for p in pathlib.Path(sys.argv[-1]).iterdir())"
     program = fake_ruff(f"if 'poison' in {texts}:\n    {body}\nelse:\n    print('[]')")
-    runner = RuffRunner(["S307"], program, ProgramLimits(seconds=2, stdout_bytes=100_000))
+    seconds = 5 if "sleep" in body else 120  # the files beside it have to be read within it
+    runner = RuffRunner(["S307"], program, ProgramLimits(seconds=seconds, stdout_bytes=100_000))
 
     async def ask() -> list[RuffAnswer | BaseException]:
         files = [changed_file([file_of("poison = 1" if n == 4 else f"x = {n}")], bare) for n in range(9)]
@@ -332,7 +333,8 @@ def test_each_way_to_fail_has_its_name_and_tells_nothing_that_ruff_wrote(
 ) -> None:
     program = fake_ruff(f"sys.stderr.write({CANARY!r})\n{body}")
 
-    error = failure(file_of("x = 1"), bare, program, ProgramLimits(seconds=0.5, stdout_bytes=100_000))
+    limits = ProgramLimits(seconds=seconds_until(reason), stdout_bytes=100_000)
+    error = failure(file_of("x = 1"), bare, program, limits)
 
     assert error.reason == reason
     assert CANARY not in str(error)

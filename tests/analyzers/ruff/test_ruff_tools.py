@@ -15,6 +15,7 @@ from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.review.calibration import Calibration
 from reviewbot.review.finding_limits import MAX_PER_RULE
+from tests.make import seconds_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -393,7 +394,7 @@ def test_a_secret_in_a_line_is_masked_in_its_quote(file_of: FileOf, bare: Snapsh
 def test_each_failure_of_ruff_is_a_named_gap_of_each_tool(
     file_of: FileOf, bare: Snapshot, fake_ruff: FakeRuff, body: str, reason: str
 ) -> None:
-    tools = all_tools(ruff=fake_ruff(body), limits=ProgramLimits(seconds=0.5, stdout_bytes=100_000))
+    tools = all_tools(ruff=fake_ruff(body), limits=ProgramLimits(seconds=seconds_until(reason), stdout_bytes=100_000))
 
     async def ask() -> list[ToolReport]:
         file = changed_file([file_of("eval(x)")], bare)

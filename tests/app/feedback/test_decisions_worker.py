@@ -48,7 +48,7 @@ def test_a_worker_carries_a_decision_out_once_also_where_the_host_is_away_at_fir
     thread.start()
     until(lambda: queue.list_items()[0].last.action == "posted")
     stop.set()
-    thread.join(30.0)
+    thread.join(60)
 
     assert tries == [item.item] * 2
     assert [entry.action for entry in queue.history(item.item)] == ["queued", "confirmed", "posted"]

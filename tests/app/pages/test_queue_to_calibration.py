@@ -79,7 +79,7 @@ class Office:
             yield looks
         finally:
             stop.set()
-            thread.join(30.0)
+            thread.join(60)
             inbox.real.close()
 
 

@@ -30,7 +30,7 @@ class Browser:
         self, method: str, path: str, body: bytes = b"", **headers: str
     ) -> tuple[int, str, http.client.HTTPMessage]:
         """Status, text and headers of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         jar = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         connection.request(method, path, body or None, {"Cookie": jar, **headers})
         answer = connection.getresponse()
@@ -55,7 +55,7 @@ def serving(site: Site) -> Iterator[int]:
     thread.start()
     yield server.port
     server.stop()
-    thread.join(20)
+    thread.join(60)
 
 
 def test_a_whole_sign_in_over_sockets(site: Site) -> None:
@@ -84,7 +84,7 @@ class Stuck:
         self.now, self.close = inner.now, inner.close
 
     def run(self, statement: str, *values: Value) -> list[Row]:
-        assert self.free.wait(20)
+        assert self.free.wait(60)
         return self.inner.run(statement, *values)
 
 
@@ -114,7 +114,7 @@ def test_while_pages_wait_for_their_database_deliveries_are_answered(
             waiting[-1].join(0.1)
         stuck.free.set()
         for thread in waiting:
-            thread.join(20)
+            thread.join(60)
 
     assert delivered == 202
     assert sorted(statuses) == [*[200] * PAGES_AT_ONCE, 503, 503]

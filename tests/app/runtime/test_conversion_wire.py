@@ -39,7 +39,7 @@ def answering() -> Iterator[Answering]:
 
         yield begin
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
 
 
 def http(body: bytes, status: str = "201 Created") -> bytes:

@@ -27,7 +27,7 @@ def test_a_child_stops_when_its_supervisor_is_gone() -> None:
     assert child.stdout.readline() == b"ready\n"
     child.stdin.close()
 
-    assert child.wait(20) == 7
+    assert child.wait(60) == 7
     child.stdout.close()
 
 
@@ -40,8 +40,8 @@ def test_it_waits_as_long_as_the_other_end_is_held() -> None:
     assert watcher.is_alive()
     os.close(write)
 
-    assert ended.wait(20)
-    watcher.join(20)
+    assert ended.wait(60)
+    watcher.join(60)
     os.close(read)
 
 

@@ -36,7 +36,7 @@ def pids(path: Path) -> list[int]:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < end
         await asyncio.sleep(0.01)

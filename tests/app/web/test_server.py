@@ -151,14 +151,14 @@ def test_what_is_under_way_is_finished_before_it_ends(tmp_path: Path) -> None:
 
     def wait() -> str:
         entered.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return "done"
 
     target.app.add_url_rule("/wait", view_func=wait)
     made = Running(target)
     with made.connect() as client:
         client.sendall(b"GET /wait HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        assert entered.wait(10)
+        assert entered.wait(60)
         made.server.stop()
         go_on.set()
         answer = client.makefile("rb").read()

@@ -306,7 +306,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     thread.start()
     yield server.port
     server.stop()
-    thread.join(10)
+    thread.join(60)
     target.inbox.close()
     assert not thread.is_alive()
 
@@ -316,7 +316,7 @@ def test_whom_a_proxy_speaks_for_is_from_elsewhere_over_the_wire_too(name: str, 
     """The server must not drop what says so."""
     statuses = []
     for headers in ({}, {name: "for=8.8.8.8"}):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         connection.request("GET", "/metrics", headers={"Host": f"localhost:{port}", **headers})
         statuses.append(connection.getresponse().status)
         connection.close()
@@ -334,7 +334,7 @@ def test_whom_a_proxy_speaks_for_is_from_elsewhere_over_the_wire_too(name: str, 
     ],
 )
 def test_what_is_just_small_enough_is_let_in_and_what_is_not_is_not(head: str, status: bytes, port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall(f"{head}\r\n\r\n".encode())
 
         assert client.makefile("rb").readline().split()[1] == status

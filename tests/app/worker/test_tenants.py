@@ -41,7 +41,7 @@ def lines() -> io.StringIO:
 def posts(stage: Stage, lines: io.StringIO) -> dict[int, Json]:
     """Both runs carried out at once, step by step side by side."""
     posted: dict[int, Json] = {}
-    meet = Barrier(2, timeout=10)
+    meet = Barrier(2, timeout=60)
     logger = logging.getLogger("reviewbot.test")
     handler = logging.StreamHandler(lines)
     handler.setFormatter(LineFormatter())

@@ -44,7 +44,7 @@ WORDS = {1: "ambercanary", 2: "birchcanary"}
 """By installation."""
 
 TENANTS = tuple(WORDS)
-LIMIT_S = 90.0
+LIMIT_S = 240.0
 TOKEN = re.compile(r"ghs_[0-9]{36}")
 KEYS = re.compile(rf"ghp_[^*]|{TOKEN.pattern}")
 """Of the code, which nobody is shown without a mask, and of the host."""
@@ -190,7 +190,7 @@ def until(done: Callable[[], bool], process: subprocess.Popen[bytes], log: Path)
 
 def page(url: str) -> str:
     try:
-        with urlopen(url, timeout=5.0) as answer:
+        with urlopen(url, timeout=60) as answer:
             return str(answer.read(), "utf-8")
     except OSError:
         return ""

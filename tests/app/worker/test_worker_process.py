@@ -27,7 +27,7 @@ from tests.github_api.apps import APP_ID, AppGithub
 if TYPE_CHECKING:
     from tests.github_api import Pull
 
-LIMIT_S = 60.0
+LIMIT_S = 240.0
 CANARY = "canary-of-the-webhook-secret"
 
 

@@ -98,7 +98,7 @@ def test_what_fits_to_the_last_unit_is_spent_by_calls_at_the_same_time(
 
     async def call(purpose: str, tokens: int, dollars: float | None) -> None:
         async with ledger.reserve(purpose, tokens, dollars) as reservation:
-            await asyncio.wait_for(all_begun.wait(), 5)
+            await asyncio.wait_for(all_begun.wait(), 60)
             reservation.settle(Usage(calls=1, input_tokens=tokens, cost_usd=dollars or 0.0))
 
     async def run() -> None:

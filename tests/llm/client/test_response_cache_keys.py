@@ -165,7 +165,7 @@ def test_an_error_of_the_journal_comes_through_and_blocks_nobody(kind: str, a_re
         model = CachingModel(Numbered(), Refusing(kind), MODELS)
         for _ in range(2):
             with pytest.raises(ConfigError, match="the disk is full"):
-                await asyncio.wait_for(model.ask(a_request()), 5)
+                await asyncio.wait_for(model.ask(a_request()), 60)
 
     asyncio.run(run())
 

@@ -44,8 +44,8 @@ def ask(
     trace: Any,
     *requests: ModelRequest,
     clock: Clock | None = None,
-    seconds: float = 20.0,
-    timeout: float = 5.0,
+    seconds: float = 600.0,
+    timeout: float = 60.0,
 ) -> list[Any]:
     """The outcomes, replies or errors, of requests made at the same time."""
     time = clock or SystemClock()

@@ -35,7 +35,7 @@ from tests.make import (
 Results = Mapping[str, WorkerResult]
 
 SOON_S = 0.3
-"""A deadline that is met for certain by what answers at once, and that nobody minds waiting for."""
+"""A deadline. No test waits for it: the time of the loop leaps there."""
 
 
 def gaps(settled: TaskResult) -> list[tuple[GapReason, str]]:

@@ -98,7 +98,7 @@ def test_a_second_one_waits_and_finds_what_the_first_has_added(store: BlobStore)
     asked: list[set[str]] = []
 
     def one(folder: BlobFolder) -> None:
-        with folder.adding([sha(b"one")], 10) as addition:
+        with folder.adding([sha(b"one")], 60) as addition:
             asked.append(set(addition.left))
             time.sleep(0.02)
             addition.keep(b"one")
@@ -128,7 +128,7 @@ def test_another_process_that_holds_a_repository_is_waited_for(store: BlobStore,
         with pytest.raises(BusyError):
             add(store.repository(1), b"x", seconds=0)
         child.kill()
-    assert add(store.repository(1), b"x", seconds=5) == set()
+    assert add(store.repository(1), b"x", seconds=60) == set()
 
 
 def test_many_small_additions_are_joined_and_what_is_not_wanted_any_more_goes(store: BlobStore, tmp_path: Path) -> None:

@@ -23,13 +23,13 @@ def test_who_comes_while_others_are_waited_for_is_answered_with_the_next_batch()
     def answer(asked: list[int]) -> list[int]:
         batches.append(asked)
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         return asked
 
     together = Together(answer)
     with ThreadPoolExecutor(5) as pool:
         first = pool.submit(together.ask, 0)
-        assert begun.wait(10)
+        assert begun.wait(60)
         others = [pool.submit(together.ask, each) for each in range(1, 5)]
         while len(together._waiting) < 4:
             pass
@@ -58,7 +58,7 @@ def test_all_at_once_are_all_answered() -> None:
     together: Together[int, int] = Together(lambda asked: asked)
 
     def ask(number: int) -> int:
-        barrier.wait(10)
+        barrier.wait(60)
         return together.ask(number)
 
     with ThreadPoolExecutor(6) as pool:
