@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reviewbot.strict_json import write_json
+from reviewbot.strict_json import for_logs
 
 if TYPE_CHECKING:
     from reviewbot.domain.contracts import Plan, Review
@@ -18,4 +18,4 @@ def render(report: ReportInput) -> str:
 
 def render_json(model: Review | Plan) -> str:
     """The model's fields in their order (`schema_version` first), indented by two, ASCII only, with a last LF."""
-    return write_json(model.model_dump(mode="json"), indent=2) + "\n"
+    return for_logs(model.model_dump_json(indent=2, ensure_ascii=True)) + "\n"

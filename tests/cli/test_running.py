@@ -18,6 +18,20 @@ def test_what_the_work_returns_is_what_comes_back() -> None:
     assert run_to_end(lambda: asyncio.sleep(0, "done")) == "done"
 
 
+def test_a_result_is_never_written_out() -> None:
+    """`signal.getsignal` writes out the task that is cancelled by a stop, and what is its result with it."""
+    written: list[str] = []
+
+    class Large:
+        def __repr__(self) -> str:
+            written.append("out")
+            return "large"
+
+    run_to_end(lambda: asyncio.sleep(0, Large()))
+
+    assert written == []
+
+
 def test_a_stop_lets_the_work_tidy_up_first() -> None:
     tidied: list[str] = []
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Finding, Plan, Review
 from reviewbot.report.json_report import render_json
+from reviewbot.strict_json import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,3 +44,12 @@ def test_the_json_is_printable_ascii_and_keeps_the_text(
 
 def test_delete_characters_are_escaped_like_other_controls(make_review: Callable[..., Review]) -> None:
     assert '"summary": "a\\u007fb\\u001bc"' in render_json(make_review(summary="a\x7fb\x1bc"))
+
+
+@given(text=st.text())
+def test_the_json_is_laid_out_as_json_dumps_does(
+    text: str, make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    review = make_review(findings=(make_finding(message=text, path=text),), notes=(text,))
+
+    assert render_json(review) == write_json(review.model_dump(mode="json"), indent=2) + "\n"

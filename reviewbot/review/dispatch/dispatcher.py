@@ -95,7 +95,8 @@ class Dispatcher:
             if running:
                 _, late = await asyncio.wait(running.values(), timeout=self._left_s())
         finally:
-            for future in late:
+            # In the order in which they wait for a slot: the semaphore searches its queue for each of them.
+            for future in running.values():
                 future.cancel()
             await asyncio.gather(*running.values(), return_exceptions=True)
         for name, future in running.items():
