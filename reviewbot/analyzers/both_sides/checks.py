@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.pair import Pair
 from reviewbot.analyzers.both_sides.removed_blocks import (
     removed_closes,
     removed_handlers,
@@ -28,7 +27,7 @@ from reviewbot.analyzers.both_sides.removed_guards import (
     speaks_of_authorization,
 )
 from reviewbot.analyzers.both_sides.removed_names import removed_names, removed_returns
-from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides
+from reviewbot.analyzers.both_sides.sides import Pair, Rows, SideFinding, Sides
 from reviewbot.analyzers.both_sides.stale_callers import stale_callers
 from reviewbot.analyzers.python.views import Budget, OutOfSteps
 from reviewbot.diff.rows import Row, hunk_rows

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.pair import Pair, speaks_of
 from reviewbot.analyzers.both_sides.sides import (
+    Pair,
     SideFinding,
     Unit,
     count_calls,
@@ -18,6 +18,7 @@ from reviewbot.analyzers.both_sides.sides import (
     own_nodes,
     rows_of,
     short,
+    speaks_of,
 )
 from reviewbot.context.python_text import dotted_name
 from reviewbot.context.uses import PythonFile

@@ -10,8 +10,9 @@ import ast
 import re
 from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.pair import CHECKS, Pair
 from reviewbot.analyzers.both_sides.sides import (
+    CHECKS,
+    Pair,
     SideFinding,
     Sides,
     Unit,

@@ -6,8 +6,17 @@ import ast
 import builtins
 from collections.abc import Iterator
 
-from reviewbot.analyzers.both_sides.pair import Pair
-from reviewbot.analyzers.both_sides.sides import Rows, SideFinding, Sides, leaves, own_nodes, rows_of, statements, words
+from reviewbot.analyzers.both_sides.sides import (
+    Pair,
+    Rows,
+    SideFinding,
+    Sides,
+    leaves,
+    own_nodes,
+    rows_of,
+    statements,
+    words,
+)
 from reviewbot.analyzers.both_sides.stale_callers import (
     callers,
     is_dunder,

@@ -13,6 +13,7 @@ from functools import lru_cache
 from reviewbot.analyzers.both_sides.sides import SideFinding
 from reviewbot.analyzers.both_sides.syntax_side import new_names, old_names
 from reviewbot.analyzers.patterns.trees import MAX_CHARS
+from reviewbot.context.symbols.aliases import alias_target
 from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions
 from reviewbot.context.symbols.imports import stands_for
 from reviewbot.context.symbols.languages import LANGUAGES
@@ -108,7 +109,7 @@ def _is_gone_from_class(file: ChangedFile, symbol: Symbol) -> bool:
 def _uses(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> Iterator[str]:
     """Yield the places where other files of the new side take a name from a file, as `path:line`."""
     for path, text in _other_files(file, symbol.name, snapshot):
-        wanted = _wanted(file, symbol, path, text)
+        wanted = _wanted(file, symbol, path, text, snapshot)
         if wanted is not None:
             numbers = (n for n, line in enumerate(text.split("\n"), 1) if re.search(wanted, line))
             yield from (f"{path}:{n}" for n in list(numbers)[:1])
@@ -178,14 +179,14 @@ def _may_know(file: ChangedFile, path: str, text: str) -> bool:
     return folder == _folder(path) or (folder.rpartition("/")[2] if file.language == "go" else stem) in text
 
 
-def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str) -> str | None:
+def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str, snapshot: Snapshot) -> str | None:
     """What a line that uses a name looks like, in a file that takes it from the changed one; None for other files."""
     language, name = language_of(path), re.escape(symbol.name)
     if language == "java":
-        own = set(_callees(file, (symbol.container, symbol.qualified), path, text))
+        own = set(_callees(file, (symbol.container, symbol.qualified), path, text, snapshot))
         said = "|".join(re.escape(each) for each in sorted(own) if " " not in each)
         return rf"^(?!\s*(?:\*|//|/\*|import\b)).*(?<![\w.\"])(?:{said})\b" if said else None
-    imports = _imports(file, path, text)
+    imports = _imports(file, path, text, snapshot)
     if language == "go":
         local = next((each.local for each in imports if each.local != "*"), None)
         return rf"^(?!\s*//).*(?<![\w.\"]){re.escape(local)}\.{name}\b" if local else None
@@ -196,15 +197,19 @@ def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str) -> str | No
     return rf"(?<![\w$.]){re.escape(local)}\.{name}\b" if symbol.container else rf"(?<![\w$.]){name}(?![\w$])"
 
 
-def _imports(file: ChangedFile, path: str, text: str) -> list[Import]:
+def _imports(file: ChangedFile, path: str, text: str, snapshot: Snapshot) -> list[Import]:
     """What another file takes from the changed one, or from its package, and names it so."""
-    language = language_of(path)
-    return [
-        each
-        for each in symbols_of(path, text).imports
-        if stands_for(each.module, file.path, path, language) == _EXACTLY
-        and (language in _PACKAGED or each.module.startswith("."))
-    ]
+    language, stem = language_of(path), _stem(file.path)
+    found: list[Import] = []
+    for each in symbols_of(path, text).imports:
+        module = each.module
+        if language in _SCRIPTS and not module.startswith("."):
+            # An alias is looked up where it may end at the changed file.
+            may_be = stem == "index" or module.rpartition("/")[2].partition(".")[0] == stem
+            module = alias_target(module, path, snapshot.base) if may_be else ""
+        if module and stands_for(module, file.path, path, language) == _EXACTLY:
+            found.append(each)
+    return found
 
 
 _EXACTLY = 2
@@ -302,7 +307,7 @@ def _call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterat
     inside = {f"this {qualified}", *_spellings(file.language, head, qualified, root)}
     yield from ((file.path, call) for call in _mentions(file, searched).calls if call.callee in inside)
     for path, text in _other_files(file, searched, snapshot):
-        callees = set(_callees(file, (root, qualified), path, text))
+        callees = set(_callees(file, (root, qualified), path, text, snapshot))
         if not callees:
             continue
         content = text.encode("utf-8", "replace")
@@ -326,7 +331,7 @@ def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
     return own or not any(each.bases for each in symbols if each.name == container)
 
 
-def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str) -> Iterator[str]:
+def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str, snapshot: Snapshot) -> Iterator[str]:
     """Yield how another file calls a function of the changed one, by what it imports."""
     root, qualified = names
     if file.language in _PACKAGED and symbols_of(path, text).package == new_names(file).symbols.package:
@@ -334,7 +339,7 @@ def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str) ->
             yield from _spellings(file.language, text, qualified, root)
         elif _folder(path) == _folder(file.path):
             yield from (f"this {qualified}", *_spellings(file.language, text, qualified, root))
-    for each in _imports(file, path, text):
+    for each in _imports(file, path, text, snapshot):
         local = f"{each.local}.{root}" if not each.name else each.local if each.name != "*" else root
         if each.name in {"", root, "*"} or (each.name == "default" and _is_default(root, file.head or "")):
             yield from _spellings(file.language, text, f"{local}{qualified[len(root) :]}", local)

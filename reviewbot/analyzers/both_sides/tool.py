@@ -58,10 +58,11 @@ class DiffSemantics:
         return report(file.path, own_run(self.name, began, parsed=file.language == "python"), found, missed)
 
     def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
+        from reviewbot.analyzers.both_sides.stale_texts import stale_texts  # noqa: PLC0415 - as below
         from reviewbot.analyzers.both_sides.weakened_tests import weakened_tests  # noqa: PLC0415 - as below
 
         findings, tired = self._compare(file, snapshot)
-        findings = (*findings, *weakened_tests(file))
+        findings = (*findings, *weakened_tests(file), *stale_texts(file, snapshot))
         return cap_candidates(self._candidates(file, findings)), tired
 
     def _compare(self, file: ChangedFile, snapshot: Snapshot) -> _Compared:

@@ -101,6 +101,29 @@ def unlocked_in(
     return next(iter(texts), "") if all(_is_in(ecosystem, each, whole) for each in others) else ""
 
 
+def locked_as_before(
+    ecosystem: str, before: Dependency, now: Dependency, path: str, text_of: Callable[[str], str | None]
+) -> str:
+    """The one lock file that asks for a package as its manifest did, and not as that does now; empty for none."""
+    if lies_elsewhere(before) or lies_elsewhere(now) or not before.spec or not now.spec:
+        return ""
+    tables = packaged_table("dependencies")
+    folders = _folders_above(path) if ecosystem in _WORKSPACES else [f"{path.rpartition('/')[0]}/".lstrip("/")]
+    places = [(f"{folder}{name}", name) for folder in folders for name in tables["locks"][ecosystem]]
+    locks = [(place, name, text) for place, name in places if (text := text_of(place)) is not None]
+    if len(locks) != 1 or locks[0][1] not in tables["asked"]:
+        return ""
+    place, name, text = locks[0]
+    old, new = (_asks_for(tables["asked"][name], each, text) for each in (before, now))
+    return place if old and not new else ""
+
+
+def _asks_for(pattern: str, dependency: Dependency, lock: str) -> bool:
+    spec = dependency.spec.split("//")[0].strip() if dependency.spec.startswith("v") else dependency.spec
+    wanted = pattern.replace("NAME", re.escape(dependency.name)).replace("SPEC", re.escape(spec))
+    return re.search(wanted, lock) is not None
+
+
 def _is_in(ecosystem: str, dependency: Dependency, lock: str) -> bool:
     version = dependency.spec.split()[:1] if ecosystem == "go" else []
     # Registries take one of these marks for another; the lock file may be written with any.

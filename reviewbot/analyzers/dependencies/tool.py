@@ -13,6 +13,7 @@ from reviewbot.analyzers.dependencies.checks import (
     follows_a_branch,
     imitated,
     is_fetched_in_the_clear,
+    locked_as_before,
     unlocked_in,
 )
 from reviewbot.analyzers.dependencies.manifests import Dependency, Manifest, dependencies, manifest_of
@@ -97,6 +98,10 @@ def _check_dependency(
         lock = unlocked_in(manifest.ecosystem, dependency, kept, file.path, snapshot.head)
         if lock:
             yield "not-in-lock-file", lock
+    elif not is_new:
+        lock = locked_as_before(manifest.ecosystem, before[dependency.name], dependency, file.path, snapshot.head)
+        if lock:
+            yield "lock-file-behind", lock
 
 
 def _is_copied(path: str) -> bool:

@@ -135,3 +135,11 @@ def test_in_java_a_member_of_the_class_of_the_file_is_missed_where_the_class_is_
     )
     lombok = head.replace("shop;", "shop;\n\nimport lombok.Data;")
     assert said(JAVA, lombok, {"src/cart/Cart.java": JAVA_USER}, path=path) == {}
+
+
+def test_a_user_that_imports_by_an_alias_is_known_by_the_configuration_of_the_base_side(said: Any) -> None:
+    config = {"tsconfig.json": '{"compilerOptions": {"paths": {"@/*": ["src/*"]}}}'}
+    user = {"web/cart.js": USER.replace("./prices", "@/prices")}
+
+    assert "removed-symbol" in said(BASE, HEAD, config | user, path="src/prices.js")
+    assert said(BASE, HEAD, user, path="src/prices.js") == {}

@@ -9,6 +9,7 @@ from reviewbot.analyzers.dependencies.checks import (
     imitated,
     is_fetched_in_the_clear,
     is_one_edit,
+    locked_as_before,
     unlocked_in,
 )
 from reviewbot.analyzers.dependencies.manifests import Dependency
@@ -78,3 +79,31 @@ def test_the_lock_file_beside_a_manifest_or_above_it_counts() -> None:
 def test_a_lock_file_that_lacks_a_package_which_was_there_before_is_that_of_another_manifest() -> None:
     assert unlocked("pad", known="right-pad") == ""
     assert unlocked("pad", path="package.json") == ""
+
+
+NPM = '{\n  "packages": {\n    "": {\n      "dependencies": {\n        "pad": "^1.0.0"\n      }\n    },\n'
+PNPM = "importers:\n\n  .:\n    dependencies:\n      '@a/pad':\n        specifier: ^1.0.0\n        version: 1.0.0\n"
+
+
+@pytest.mark.parametrize(
+    ("lock", "name", "old", "new", "is_behind"),
+    [
+        ({"package-lock.json": NPM}, "pad", "^1.0.0", "^2.0.0", True),
+        ({"package-lock.json": NPM}, "pad", "^0.9.0", "^1.0.0", False),
+        ({"package-lock.json": NPM.replace('"": {', '"node_modules/x": {')}, "pad", "^1.0.0", "^2.0.0", False),
+        ({"package-lock.json": NPM, "yarn.lock": ""}, "pad", "^1.0.0", "^2.0.0", False),
+        ({"pnpm-lock.yaml": PNPM}, "@a/pad", "^1.0.0", "^2.0.0", True),
+        ({"pnpm-lock.yaml": PNPM}, "@a/pad", "^1.0.0", "workspace:*", False),
+        ({"yarn.lock": '"pad@npm:^1.0.0, pad@npm:^2.0.0":\n'}, "pad", "^1.0.0", "^2.0.0", False),
+        ({"yarn.lock": '"pad@npm:^1.0.0":\n'}, "pad", "^1.0.0", "^2.0.0", True),
+        ({"yarn.lock": '"big-pad@npm:^1.0.0":\n'}, "pad", "^1.0.0", "^2.0.0", False),
+        ({}, "pad", "^1.0.0", "^2.0.0", False),
+        ({"bun.lock": NPM}, "pad", "^1.0.0", "^2.0.0", False),
+    ],
+)
+def test_a_lock_file_is_behind_where_it_asks_as_the_manifest_did_and_not_as_it_does(
+    lock: dict[str, str], name: str, old: str, new: str, *, is_behind: bool
+) -> None:
+    found = locked_as_before("npm", Dependency(name, old), Dependency(name, new), "package.json", lock.get)
+
+    assert found == (next(iter(lock)) if is_behind else "")
