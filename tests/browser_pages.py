@@ -295,6 +295,9 @@ def fill(database: Database) -> tuple[str, str, str, str]:
             )
         main = add_run(runs, SHOP, "acme/shop", 7, "posted", head="c" * 40)
         runs.cost(main, 0.1834, 48_211, trace, [WorkerCost("reader", 0.15, 40_000), WorkerCost("judge", 0.0334, 8_211)])
+        at_work = f"review:{SHOP}:{1991 % 40 + 1}:{1991:040x}:p"
+        events = read_trace(trace)
+        runs.cost(at_work, 0.0, 0, write_trace(events[: len(events) * 2 // 3]))
         items = []
         for repository, owner in ((SHOP, "acme/shop"), (HIDDEN, "secret/vault")):
             found = finding(severity="critical", confidence=62, title=f"Two writers lose an update in {owner}",

@@ -39,6 +39,8 @@ class TimelineRow:
     call: bool = False
     """A call of a model; else a task."""
     failed: bool = False
+    running: bool = False
+    """It has not ended, and its end is that of what is known."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class _Reading:
         self.totals[name] = self.totals.get(name, 0) + number
 
 
-def timeline_of(events: Iterable[Event]) -> Timeline:
-    """The rows in the order of their start."""
+def timeline_of(events: Iterable[Event], *, running: bool = False) -> Timeline:
+    """The rows in the order of their start; `running`: tasks without an end are at work, and not cut off."""
     reading = _Reading()
     for event in events:
         at, task_id = _number(event, "at_ms"), _text(event, "task_id")
@@ -84,8 +86,9 @@ def timeline_of(events: Iterable[Event]) -> Timeline:
         elif event.get("event") in ("plan_made", "ruling", "tool_call", *_MOMENTS):
             _mention(reading, event, task_id, at)
     for task_id, (start, worker) in reading.open.items():
-        notes = (*reading.notes.pop(task_id, ()), "cut off")
-        reading.rows.append(TimelineRow(start, reading.last_ms, worker, task_id, notes, failed=True))
+        notes = (*reading.notes.pop(task_id, ()), "at work" if running else "cut off")
+        row = TimelineRow(start, reading.last_ms, worker, task_id, notes, failed=not running, running=running)
+        reading.rows.append(row)
     rows = sorted(reading.rows, key=lambda row: (row.start_ms, row.end_ms, row.who, row.what))
     return Timeline(tuple(rows), reading.last_ms, _totals(reading.totals))
 

@@ -12,6 +12,7 @@ from flask import Blueprint, redirect, request
 from werkzeug.exceptions import Forbidden, NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
+from reviewbot.app.pages.costs import cost_table, dearest
 from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.pages.render import page, problem
 from reviewbot.app.pages.runs import key_of_request, list_page, next_page, the_viewer
@@ -74,12 +75,13 @@ def operator_blueprint(parts: PagesParts) -> Blueprint:
     def costs() -> BaseResponse:
         viewer = the_viewer()
         since = listing.now() - COST_DAYS * DAY_S
+        found = listing.repositories(viewer.readable, since)
+        spent = listing.worker_costs_of([each.repository for each in dearest(found)], since)
         return page(
             "costs",
             viewer,
             days=COST_DAYS,
-            repositories=sorted(listing.repositories(viewer.readable, since), key=lambda row: -row.dollars),
-            workers=listing.worker_costs(viewer.readable, since),
+            table=cost_table(found, listing.worker_costs(viewer.readable, since), spent),
         )
 
     @blueprint.get("/settings", provide_automatic_options=False)

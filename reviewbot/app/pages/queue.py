@@ -11,8 +11,9 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from reviewbot.app.pages.parts import PagesParts, Viewer
 from reviewbot.app.pages.render import page, problem
-from reviewbot.app.pages.runs import the_viewer
+from reviewbot.app.pages.runs import PER_PAGE, key_of_request, next_page, the_viewer
 from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, LogEntry, QueueItem, Status
+from reviewbot.app.store.durable.listing import MAX_KEY
 from reviewbot.domain.errors import InputError
 from reviewbot.report.findings.agent import place_of
 from reviewbot.report.findings.view import details_of, title_of
@@ -37,9 +38,19 @@ def queue_blueprint(parts: PagesParts) -> Blueprint:
     def items() -> BaseResponse:
         viewer = the_viewer()
         status = _status(request.args.get("status", STATUSES[0]))
-        rows = queue.list_items(viewer.readable, status)
-        cells = [(row, title_of(row.finding), place_of(row.finding)) for row in rows]
-        return page("queue", viewer, rows=cells, wanted=status, statuses=STATUSES, now=parts.database.now())
+        rows = queue.list_items(viewer.readable, status, PER_PAGE + 1, key_of_request() or MAX_KEY)
+        more = next_page(rows[PER_PAGE - 1].last.at, rows[PER_PAGE - 1].item) if len(rows) > PER_PAGE else ""
+        cells = [(row, title_of(row.finding), place_of(row.finding)) for row in rows[:PER_PAGE]]
+        return page(
+            "queue",
+            viewer,
+            rows=cells,
+            wanted=status,
+            statuses=STATUSES,
+            more=more,
+            is_first="before" not in request.args,
+            now=parts.database.now(),
+        )
 
     @blueprint.get("/queue/<item>", provide_automatic_options=False)
     def one(item: str) -> BaseResponse:

@@ -37,7 +37,7 @@ class Bar(NamedTuple):
     x: int
     width: int
     kind: str
-    """"task", "call" or "failed"."""
+    """"task", "call", "failed" or "running"."""
     level: int
     """Bars that overlap stand below each other."""
 
@@ -70,24 +70,22 @@ class RunView(NamedTuple):
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def view_of_trace(trace: str | None) -> RunView:
-    """The view of a written trace; of None, of a run that has none."""
+def view_of_trace(trace: str | None, *, running: bool = False) -> RunView:
+    """The view of a written trace; of None, of a run that has none. `running`: of one that goes on."""
     if trace is None:
         return RunView(missing="There is no trace of this run: it has not come to its review, or it was removed.")
     try:
         events = read_trace(trace)
     except ReviewbotError as error:
         return RunView(missing=f"The trace cannot be shown: {error}.")
-    timeline = timeline_of(events)
-    return _with_findings(
-        RunView(
-            timeline=timeline,
-            lanes=tuple(islice(_lanes(timeline), MAX_LANES)),
-            steps=timeline.rows[:MAX_STEPS],
-            settings=tuple(_settings(events)),
-        ),
-        events,
+    timeline = timeline_of(events, running=running)
+    view = RunView(
+        timeline=timeline,
+        lanes=tuple(islice(_lanes(timeline), MAX_LANES)),
+        steps=timeline.rows[:MAX_STEPS],
+        settings=tuple(_settings(events)),
     )
+    return view if running else _with_findings(view, events)
 
 
 def _with_findings(view: RunView, events: Sequence[Event]) -> RunView:
@@ -135,7 +133,8 @@ def _bars(rows: Iterable[TimelineRow], whole_ms: int) -> Iterator[Bar]:
         width = min(WIDTH - x, max(MIN_BAR, (row.end_ms - row.start_ms) * WIDTH // whole_ms))
         level = next((each for each, end in enumerate(ends) if end <= x), MAX_LEVELS - 1)
         ends[level] = max(ends[level], x + width)
-        bar = Bar(x, width, "failed" if row.failed else "call" if row.call else "task", level)
+        kind = "failed" if row.failed else "running" if row.running else "call" if row.call else "task"
+        bar = Bar(x, width, kind, level)
         if bar not in drawn:
             drawn.add(bar)
             yield bar

@@ -18,6 +18,7 @@ from reviewbot.app.store.durable.runs import STATES, RunRecord, State
 from reviewbot.domain.errors import InputError
 
 PER_PAGE: Final = 50
+UNENDED: Final[tuple[State, ...]] = ("waiting", "running")
 REFRESH_S: Final = 10
 """Of the page of a run that has not ended."""
 
@@ -84,7 +85,7 @@ def runs_blueprint(parts: PagesParts) -> Blueprint:
         record = listing.run(viewer.readable, run)
         if record is None:
             raise NotFound
-        return _run_page(parts, viewer, record, _view(listing, run), listing.now())
+        return _run_page(parts, viewer, record, _view(listing, record), listing.now())
 
     return blueprint
 
@@ -101,7 +102,7 @@ def link_on_host(parts: PagesParts, url: str) -> str:
 
 
 def _run_page(parts: PagesParts, viewer: Viewer, record: RunRecord, found: RunView, now: float) -> BaseResponse:
-    follows = record.state in ("waiting", "running") and "still" not in request.args
+    follows = record.state in UNENDED and "still" not in request.args
     shown = page(
         "run",
         viewer,
@@ -119,9 +120,9 @@ def _run_page(parts: PagesParts, viewer: Viewer, record: RunRecord, found: RunVi
     return shown
 
 
-def _view(listing: RunListing, run: str) -> RunView:
+def _view(listing: RunListing, record: RunRecord) -> RunView:
     try:
-        return view_of_trace(listing.trace(run, MAX_TRACE_BYTES))
+        return view_of_trace(listing.trace(record.run, MAX_TRACE_BYTES), running=record.state in UNENDED)
     except InputError as error:
         return RunView(missing=f"The trace cannot be shown: {error}.")
 
@@ -166,7 +167,7 @@ def key_of_request() -> Key | None:
 
 def next_page(at: float, name: str) -> str:
     """The query of the page that begins behind a row; what else was asked for stays."""
-    kept = {key: value for key, value in request.args.items() if key == "state"}
+    kept = {key: value for key, value in request.args.items() if key in ("state", "status")}
     return urlencode({**kept, "before": f"{at!r}~{name}"})
 
 

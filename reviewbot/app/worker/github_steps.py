@@ -28,6 +28,7 @@ from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.triggers.values import PullFacts, facts_of
 from reviewbot.app.worker.answer_reply import JudgeReply
 from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
+from reviewbot.app.worker.live_trace import kept_while_it_grows
 from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of, tallies_of_calls
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
@@ -154,7 +155,8 @@ class Hosted:
             if (end := await self._needless(run.request, session, prepared)) is not None:
                 return end
             try:
-                reviewed = await carry_out(session, prepared)
+                async with kept_while_it_grows(run, prepared.run.trace):
+                    reviewed = await carry_out(session, prepared)
             except BaseException:
                 run.keep(mask_trace(prepared.run.trace))
                 raise

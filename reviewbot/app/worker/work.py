@@ -86,7 +86,7 @@ class RunContext:
     wanted: Callable[[], bool]
     """Whether this execution may still write; to be asked right before every write. Blocking, about a millisecond."""
     keep: Callable[[str], None]
-    """Store the trace, masked, of a review that broke off. Blocking."""
+    """Store the trace, masked, of a review that is under way, or broke off. Blocking."""
     rate: Callable[[str, int | None, int | None], SharedRate]
     """The bucket that all workers share: of a provider, with its requests and tokens a minute."""
 

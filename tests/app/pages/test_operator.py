@@ -82,8 +82,14 @@ def test_costs_are_summed_by_repository_and_worker_of_what_a_person_may_read(sit
     assert "$0.75" in page
     assert "99" not in page
     assert page.index("reader") < page.index("judge")
+    row, total = (re.findall(r'data-name="([^"]+)">(?:<b>)?([^<]+)', part) for part in re.split(r"<tfoot>", page))
+    assert row == [("Runs", "2"), ("A run", "$0.38"), ("reader", "$0.75"), ("judge", "-"), ("All", "$0.75")]
+    assert total[-3:] == [("reader", "20"), ("judge", "10"), ("All", "30")]
+
     site.runs.forget(one)
     site.runs.forget(two)
+    assert "no run in these days" in site.get("/costs").text
+    site.add_run(3)
     assert "No model was used" in site.get("/costs").text
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from reviewbot.app.pages.runs import PER_PAGE
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, Left
 from reviewbot.domain.contracts import HumanItem
@@ -119,3 +120,21 @@ def test_a_status_without_items_says_so(status: str, site: Site) -> None:
 
     assert f"No finding is {status}" in site.get(f"/queue?status={status.replace(' ', '+')}").text
     assert site.get("/queue?status=other").status_code == 400
+
+
+def test_the_queue_is_listed_page_by_page_each_item_once(site: Site, queue: HumanQueue, a_finding: MakeFinding) -> None:
+    for number in range(2 * PER_PAGE + 5):
+        human = HumanItem(path="a.py", reason="critical", finding=a_finding(severity="critical"))
+        left = Left((f"{number:032x}",), human)
+        queue.put(LeavingReview(1, A, 100 + number, "octo/one", "c" * 40, "run"), [left])
+    site.sign_in()
+    seen, path = [], "/queue?status=waiting"
+    while path:
+        page = site.get(path).text
+        seen += re.findall(r'href="/queue/([0-9a-f]+)"', page)
+        older = re.search(r'href="([^"]+)">Older', page)
+        path = older[1].replace("&amp;", "&") if older else ""
+
+    assert len(seen) == len(set(seen)) == len(queue.list_items((A,), "waiting")) == 2 * PER_PAGE + 6
+    assert "No finding before that" in site.get(f"/queue?status=waiting&before=0.5~{'f' * 32}").text
+    assert site.get("/queue?before=nowhere").status_code == 400

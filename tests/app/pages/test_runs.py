@@ -12,6 +12,7 @@ from reviewbot.app.pages.runs import MAX_TRACE_BYTES, PER_PAGE
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.sql import Row, Value
 from reviewbot.domain.errors import ConfigError
+from reviewbot.review.trace import write_trace
 from tests.app.pages.conftest import HOSTILE, A, B, Site
 from tests.command_line import Run
 from tests.still_clock import Moment
@@ -146,6 +147,33 @@ def test_the_page_of_a_run_that_has_not_ended_is_loaded_again_until_it_has_or_th
     assert "Refresh" not in still.headers
     assert "Refresh" not in ended.headers
     assert "loaded again" not in ended.text
+
+
+def test_a_run_that_goes_on_has_a_timeline_of_what_it_did_so_far(site: Site) -> None:
+    name = site.add_run(state="running")
+    usage = {"input_tokens": 4_000, "output_tokens": 30, "cost_usd": 0.02}
+    events: list[dict[str, object]] = [
+        {"event": "task_started", "at_ms": 10, "task_id": "logic:a.py", "worker": "logic", "attempt": 1},
+        {"event": "step", "at_ms": 900, "task_id": "logic:a.py", "action": "done"},
+        {"event": "call", "at_ms": 2_000, "purpose": "reader", "subject": "logic", "duration_ms": 800, "usage": usage},
+        {"event": "task_started", "at_ms": 2_100, "task_id": "security:a.py", "worker": "security", "attempt": 1},
+    ]
+    site.runs.cost(name, 0.0, 0, write_trace(events))
+    site.sign_in()
+    page = site.get(f"/runs/{name}")
+
+    assert page.headers["Refresh"] == "10"
+    assert "2.1 s so far, 1 call, 4,000 tokens in, 30 out, $0.02." in page.text
+    assert page.text.count('<rect class="running"') == 1
+    assert "at work" in page.text
+    assert "cut off" not in page.text
+    assert "when the review has ended" in page.text
+    assert "<dt>Cost</dt>" not in page.text
+
+    site.runs.end(name, "failed", "it broke off", "")
+    ended = site.get(f"/runs/{name}").text
+    assert ended.count('<rect class="failed"') == 1
+    assert "cut off" in ended
 
 
 def test_the_reasons_of_a_page_are_those_that_explain_prints(site: Site, trace: str, run: Run, tmp_path: Path) -> None:

@@ -183,17 +183,27 @@ class HumanQueue(DatabaseTable):
                 self._append(item.item, item.last.position, Entry("settled", US, "worker", why, review.head))
 
     def list_items(
-        self, repositories: Collection[int] | None = None, status: Status | None = None, limit: int = MAX_LISTED
+        self,
+        repositories: Collection[int] | None = None,
+        status: Status | None = None,
+        limit: int = MAX_LISTED,
+        before: tuple[float, str] = (EVER, ""),
     ) -> tuple[QueueItem, ...]:
-        """The items of these repositories (ids; None: all), those that changed last first."""
+        """The items of these repositories (ids; None: all), those that changed last first.
+
+        `before`: when the last item of the page before changed, and its name.
+        """
         if repositories is not None and not repositories:
             return ()
         actions = [action for action, after in STATUS_AFTER.items() if status in (None, after)]
         where, values = _within(repositories)
         rows = self._database.run(
-            f"{_JOINED} WHERE {_LAST} AND l.action IN ({marks_of(actions)}){where} ORDER BY l.at DESC, i.item LIMIT ?",
+            f"{_JOINED} WHERE {_LAST} AND l.action IN ({marks_of(actions)}){where} "
+            "AND (l.at < ? OR (l.at = ? AND i.item > ?)) ORDER BY l.at DESC, i.item LIMIT ?",
             *actions,
             *values,
+            before[0],
+            *before,
             min(limit, MAX_LISTED),
         )
         return tuple(_item(row) for row in rows)

@@ -143,6 +143,21 @@ class RunListing(DatabaseTable):
         )
         return tuple(WorkerTotal._make(row) for row in rows)
 
+    def worker_costs_of(self, repositories: Collection[int], since: float) -> dict[int, dict[str, float]]:
+        """What each worker or role cost in each of these repositories, in dollars, in runs ordered since then."""
+        where, values = _scoped(repositories)
+        rows = self._database.run(
+            "SELECT repository, worker, sum(costs.dollars) "  # noqa: S608 - as above
+            "FROM reviewbot_worker_costs costs JOIN reviewbot_runs runs ON runs.run = costs.run "
+            f"WHERE {where} AND created >= ? GROUP BY repository, worker",
+            *values,
+            since,
+        )
+        found: dict[int, dict[str, float]] = {}
+        for repository, worker, dollars in rows:
+            found.setdefault(int(repository), {})[str(worker)] = float(dollars)
+        return found
+
     def commands(self, scope: Scope, limit: int, before: float = EVER) -> tuple[CommandRow, ...]:
         """The commands that people gave in comments and on pages before a time, the newest first."""
         where, values = _scoped(scope)
