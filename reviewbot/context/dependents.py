@@ -36,7 +36,7 @@ WHOLE_LINES, AROUND = 40, 8
 """Lines of a definition that is shown whole; of a longer one, lines on each side of one."""
 MAX_DEFINITION = 60
 """Lines of a definition that is shown whole where a push touched it: its promise, and what it does with its input."""
-ABOVE, BELOW = 3, 22
+SHORT_CALLER, ABOVE, BELOW = 20, 3, 22
 """The same of a use: what is done with a result stands below the call."""
 
 ALL_USES = "Every line of code that uses {} by name, but for imports and tests, is shown here or in the change."
@@ -45,7 +45,7 @@ MAX_NAME_CHARS = 80
 """A name of so many may be the beginning of a longer one, whose uses are not found."""
 
 _IMPORT = re.compile(r"^\s{0,20}(?:import|from|export\s.{0,200}\sfrom|use|require\w{0,9}|#include)\b")
-_COMMENT = re.compile(r"\s*(?:#(?!\w)|//|/\*|\*(?=[ /]|$)|--\s|<!--)")
+COMMENT = re.compile(r"\s*(?:#(?!\w)|//|/\*|\*(?=[ /]|$)|--\s|<!--)")
 """Not `#name` and `*name`, which are code in some languages."""
 _MIN_CHARS = 3
 _HEADING = "### "
@@ -112,12 +112,12 @@ def dependents_of(
         names: from `changed_names`.
         snapshot: the head.
         is_read: whether readers are shown a line anyway, by path and line.
-        pushed: what is shown in front of the uses, from `pushed_definitions`.
+        pushed: what is shown in front of the uses, from `pushed_definitions` and `relied_on`.
     """
     ranked, followed = _ranked(names, snapshot)
     uses = [use for use in ranked if not is_read(use.path, use.line)]
     uses = [use for use in uses if not is_test(use.path)] or uses
-    around = [_excerpt_of(use, snapshot) for use in uses[:MAX_PLACES]]
+    around = [each for use in uses[:MAX_PLACES] for each in _excerpts_of(use, snapshot)]
     texts = list(_texts([*pushed, *around], snapshot, is_read))
     is_all = len(uses) <= MAX_PLACES and len(texts) == len({each.path for each in (*pushed, *around)})
     excerpts = [text for text in texts if text]
@@ -148,13 +148,15 @@ def numbered_lines(excerpts: str) -> Iterator[tuple[str, int]]:
             yield path, int(number)
 
 
-def lines_around(text: str, path: str, line: int, above: int = AROUND, below: int = AROUND) -> tuple[int, int]:
+def lines_around(
+    text: str, path: str, line: int, above: int = AROUND, below: int = AROUND, whole: int = WHOLE_LINES
+) -> tuple[int, int]:
     """The lines around one that say what it is part of: its definition where that is short, else some on each side."""
     last = text.count("\n") + 1
     definition = enclosing(text, language_of(path), line, line)
     if definition is None:
         return max(1, line - above), min(last, line + below)
-    if definition.last - definition.first < WHOLE_LINES:
+    if definition.last - definition.first < whole:
         return definition.first, definition.last
     return max(definition.first, line - above), min(definition.last, line + below)
 
@@ -172,7 +174,7 @@ def _names_in(file: FileChange, text: str) -> Iterator[str]:
 
 def _code_line(lines: Sequence[str], line: int) -> int:
     """The line, or the next one of code: a comment above a method is about that, and not about its class."""
-    while line < len(lines) and (_COMMENT.match(lines[line - 1]) or not lines[line - 1].strip()):
+    while line < len(lines) and (COMMENT.match(lines[line - 1]) or not lines[line - 1].strip()):
         line += 1
     return line
 
@@ -215,13 +217,23 @@ def _ranked(names: Sequence[Name], snapshot: Snapshot) -> tuple[list[Occurrence]
 
 
 def _is_use(found: Occurrence, name: str) -> bool:
-    if kind_of(language_of(found.path)) != "code" or _IMPORT.match(found.text) or _COMMENT.match(found.text):
+    if kind_of(language_of(found.path)) != "code" or _IMPORT.match(found.text) or COMMENT.match(found.text):
         return False
-    return all(defined != name for defined, _ in definitions_of_hunk(f"{SEPARATOR}\n+{found.text}"))
+    return not is_definition(found.text, name)
 
 
-def _excerpt_of(use: Occurrence, snapshot: Snapshot) -> Excerpt:
-    return Excerpt(use.path, *lines_around(snapshot.head(use.path) or "", use.path, use.line, ABOVE, BELOW))
+def is_definition(line: str, name: str) -> bool:
+    """Whether a line defines a name, by its form."""
+    return any(defined == name for defined, _ in definitions_of_hunk(f"{SEPARATOR}\n+{line}"))
+
+
+def _excerpts_of(use: Occurrence, snapshot: Snapshot) -> Iterator[Excerpt]:
+    """The lines around a use, below the first line of a definition that is too long to be shown."""
+    text = snapshot.head(use.path) or ""
+    around = enclosing(text, language_of(use.path), use.line, use.line)
+    if around is not None:
+        yield Excerpt(use.path, around.first, around.first)
+    yield Excerpt(use.path, *lines_around(text, use.path, use.line, ABOVE, BELOW, SHORT_CALLER))
 
 
 def _texts(excerpts: Iterable[Excerpt], snapshot: Snapshot, is_read: Callable[[str, int], bool]) -> Iterator[str]:

@@ -42,6 +42,7 @@ class Decision(NamedTuple):
     author: str
     reason: str
     finding: str = ""
+    """Its fingerprint; in a comment about a finding for which the ledger has no room, the start of that."""
     rule: str = ""
     path: str = ""
     """A glob; empty: every file."""
@@ -53,7 +54,7 @@ class Decision(NamedTuple):
     def covers(self, names: Collection[str], kinds: Collection[str], path: str) -> bool:
         """Whether it is about a finding that has, or had, these names, is of this rule or category, and stands here."""
         if self.finding:
-            return self.finding in names
+            return any(name.startswith(self.finding) for name in names)
         return bool(self.rule) and self.rule in kinds and (not self.path or matches_glob(self.path, path))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from reviewbot.context.dependents import changed_names, dependents_of, numbered_lines, pushed_definitions, touched_lines
+from reviewbot.context.relied_on import relied_on
 from reviewbot.domain.contracts import ChangeSet, ReadBefore
 from reviewbot.domain.contracts.ledger import Ledger
 from reviewbot.domain.errors import HostError
@@ -63,7 +64,7 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
     def is_read(path: str, line: int) -> bool:
         return line in shown.get(path, ()) or known.is_withheld(path)
 
-    around = pushed_definitions(push.change, text)
+    around = (*pushed_definitions(push.change, text), *relied_on(push.change, text, known.snapshot))
     uses = dependents_of(changed_names(push.change, text), known.snapshot, is_read, around)
     again = {file.path for file in change.files} - {each.path for each in files if not each.again}
     again |= {path for path, _ in numbered_lines(uses.excerpts)}

@@ -17,8 +17,9 @@ from reviewbot.app.worker.answer_reply import JudgeReply, ReplyAnswerer
 from reviewbot.app.worker.trace_lookup import evidence_of
 from reviewbot.app.worker.work import ReviewRequest
 from reviewbot.config.settings import EffortName
-from reviewbot.domain.contracts.ledger import Record
+from reviewbot.domain.contracts.ledger import Ledger, Record
 from reviewbot.hosts.base import CodeHost, PullRequest, ReviewHost, Thread
+from reviewbot.memory.packing import NAME_DIGITS, decode_names
 from reviewbot.publish.history import record_line
 from reviewbot.publish.marker import Signer
 from reviewbot.publish.rebuild_ledger import remember
@@ -110,28 +111,26 @@ class CommandFollower:
         found = _ID.fullmatch(comment.argument)
         if found is None or not found["reason"]:
             return "A dismissal needs a finding and a reason: `/reviewbot dismiss ID REASON`."
-        record = self._record_of(pull, found["id"].lower())
-        if isinstance(record, str):
+        start = found["id"].lower()
+        ledger = self._ledger(pull)
+        record = record_of(ledger, start)
+        if isinstance(record, str) and start[:NAME_DIGITS] not in decode_names(ledger.left_out):
             return record
-        self._record(comment, "dismiss", record.name, found["reason"])
+        # Of a finding for which the ledger has no room the start of the fingerprint is known, and is enough.
+        self._record(comment, "dismiss", start if isinstance(record, str) else record.name, found["reason"])
         return ""
 
     def _explained(self, pull: PullRequest, comment: _Comment) -> str:
         found = _ID.fullmatch(comment.argument)
         if found is None:
             return "Name a finding by the first 8 or more digits of its fingerprint: `/reviewbot explain ID`."
-        record = self._record_of(pull, found["id"].lower())
+        record = record_of(self._ledger(pull), found["id"].lower())
         if isinstance(record, str):
             return record
         return "\n".join([record_line(record), "", *(f"- {row}" for row in evidence_of(self._runs, pull, record))])
 
-    def _record_of(self, pull: PullRequest, start: str) -> Record | str:
-        """The finding whose fingerprint begins like this; or why there is none."""
-        ledger = asyncio.run(remember(pull, self._signer, self._host.reviews(pull))).ledger
-        found = [each for each in ledger.records if any(name.startswith(start) for name in each.names)]
-        if len(found) == 1:
-            return found[0]
-        return f"{'Several findings' if found else 'No finding'} of this pull request begin with {md_code(start)}."
+    def _ledger(self, pull: PullRequest) -> Ledger:
+        return asyncio.run(remember(pull, self._signer, self._host.reviews(pull))).ledger
 
     def _record(self, comment: _Comment, verb: str, finding: str = "", reason: str = "") -> None:
         pull = (comment.request.repository_id, comment.request.number)
@@ -159,6 +158,14 @@ class CommandFollower:
             host.say(body)
         else:
             host.reply(thread.thread_id, body)
+
+
+def record_of(ledger: Ledger, start: str) -> Record | str:
+    """The finding whose fingerprint begins like this; or why there is none."""
+    found = [each for each in ledger.records if any(name.startswith(start) for name in each.names)]
+    if len(found) == 1:
+        return found[0]
+    return f"{'Several findings' if found else 'No finding'} of this pull request begin with {md_code(start)}."
 
 
 def _thread_of(host: ReviewHost, comment: _Comment) -> Thread | None:

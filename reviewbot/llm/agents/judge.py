@@ -224,12 +224,15 @@ class JudgingSynthesizer:
         """
         judged = claims[:MAX_JUDGED]
         prefixes = await in_thread(lambda: {each.handle: self._prefix_of(each) for each in judged})
+        # After a small push that shows all uses there is nothing more to be seen the second time.
+        seeing = {handle for handle, prefix in prefixes.items() if prefix.tools or not prefix.small_push}
         batches = enumerate(_batches(judged, prefixes), 1)
         answers = await asyncio.gather(*(self._rule(each, prefixes, asking, f"batch {n}") for n, each in batches))
         found = {handle: ruling for answer in answers for handle, ruling in answer.items()}
         ruled = [each for each in judged if each.handle in found]
         late = {each.handle for each in ruled if asking.is_late(each.finding, found[each.handle])}
-        again = [each for each in ruled if each.handle in late or _is_unsure(each.finding, found[each.handle])]
+        unsure = {each.handle for each in ruled if _is_unsure(each.finding, found[each.handle])}
+        again = [each for each in ruled if each.handle in late or each.handle in unsure & seeing]
         earlier = {each.handle: found[each.handle].reason for each in again}
         answers = await asyncio.gather(
             *(

@@ -24,7 +24,7 @@ MAX_OTHERS = 300
 """Other files of the change that are named."""
 MAX_DEFINED = 12
 """Names of one of them."""
-MAX_PURPOSE = 400
+MAX_PURPOSE = 250
 """Characters of the description, after a small push: it says what the whole change is for."""
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n")
 

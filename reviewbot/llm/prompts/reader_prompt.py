@@ -22,7 +22,7 @@ MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
 PUSHED = "What was pushed: `+` added, `-` removed; other lines stood there. Any numbered line may be quoted"
-DEPENDENTS = "Code that uses what was pushed; a defect there is quoted at the pushed line that causes it"
+DEPENDENTS = "Code that uses what was pushed, or that it uses; a defect there is quoted at the pushed line behind it"
 SAID = (
     "Findings of earlier reviews about this code, with their states. None is reported again; a claim that contradicts "
     "one is worth little"
@@ -157,7 +157,7 @@ def _task(order: WorkOrder) -> str:
     lines = [f"## Task `{task.worker}`", order.prompt.strip()]
     if not task.small_push:
         lines += [task.instruction, f"Done when: {task.success_criterion}"]
-    if len(task.paths) <= MAX_NAMED_FILES:
+    if len(task.paths) <= MAX_NAMED_FILES and not task.small_push:
         lines.append("Files: " + fence_text("files", "\n".join(task.paths)))
     if task.previous_error:
         lines.append("Your last answer to this task could not be used:\n" + fence_text("error", task.previous_error))

@@ -9,6 +9,8 @@ import pytest
 
 from reviewbot.app.triggers.commands import command_in
 from reviewbot.app.worker.follow_command import HELP, MAX_OF_ONE
+from reviewbot.memory.packing import leave_out, pack, unpack
+from reviewbot.publish.marker import Signer
 from tests.app.worker.talking import Talk
 from tests.github_api.state import Account, Comment
 
@@ -159,3 +161,20 @@ def test_two_programs_that_answer_each_other_come_to_an_end(talk: Talk) -> None:
         talk.write("/reviewbot help", actor="machine")
 
     assert len(talk.said) == len(talk.reactions) == MAX_OF_ONE
+
+
+def test_a_finding_for_which_the_ledger_has_no_room_is_dismissed_by_the_start_of_its_fingerprint(talk: Talk) -> None:
+    name, place = talk.finding, (talk.pull.repository.repository_id, talk.pull.number)
+    signer, summary = Signer((b"k" * 32,)), talk.pull.reviews[0]
+    marker, kept = signer.read_review(summary.body, *place), unpack(signer.read_ledger(summary.body, *place) or "")
+    assert marker is not None
+    assert kept is not None
+    full = leave_out(kept, kept.records)
+    summary.body = re.sub(r"<!-- reviewbot:review .*?-->", lambda _: signer.review(marker, pack(full)), summary.body)
+    talk.pull.comments.clear()
+
+    assert talk.write("/reviewbot dismiss 00000000ff it is fine") == []
+    assert talk.said[-1].startswith("No finding of this pull request")
+    assert [end.state for end in talk.write(f"/reviewbot dismiss {name[:10]} it is fine")] == ["posted"]
+    assert "is 3" not in talk.pull.reviews[0].body.partition("Withheld")[0]
+    assert "dismissed by dev in a comment: it is fine" in talk.pull.reviews[0].body

@@ -12,7 +12,7 @@ from reviewbot.config.rules import RuleSetting
 from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Proof, Review, WorkerResult
 from reviewbot.domain.contracts.answers import JudgeRuling
 from reviewbot.domain.errors import BudgetError, RefusedError, TransientError
-from reviewbot.domain.ports import TaskResult, Text
+from reviewbot.domain.ports import OfferedTool, TaskResult, Text
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED, ConversingModel, JudgingSynthesizer
@@ -151,6 +151,24 @@ def test_a_critical_claim_below_eighty_is_asked_once_more_and_then_goes_to_a_per
     assert [item.finding.confidence for item in review.human if item.finding] == [74]
     assert len(model.requests) == 2
     assert "the caller is not in sight" in text_of(model.requests[1])
+
+
+@pytest.mark.parametrize(("tools", "asked"), [((), 1), ((OfferedTool("read", "Lines.", {}),), 2)])
+def test_after_a_small_push_a_critical_claim_is_asked_once_more_only_where_more_can_be_looked_up(
+    tools: tuple[OfferedTool, ...],
+    asked: int,
+    judged: Any,
+    claimed: MakeFinding,
+    fake_model: Any,
+    ruled: MakeReply,
+) -> None:
+    model = fake_model(*(ruled({"claim": "c1", "confidence": 66, "severity": "critical"}) for _ in range(2)))
+    prefix = SharedPrefix("large", small_push=True, tools=tools)
+
+    review = judged(model, [claimed(severity="critical", confidence=96)], prefix_of=lambda _path: prefix)
+
+    assert [item.finding.confidence for item in review.human if item.finding] == [66]
+    assert len(model.requests) == asked
 
 
 def test_a_critical_claim_that_the_second_ruling_confirms_is_shown(
