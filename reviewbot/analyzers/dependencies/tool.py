@@ -55,10 +55,14 @@ class AddedDependencies:
         lines = tuple(
             line for line in added_lines(file) if manifest.ecosystem != "cargo" or re.search(r"[=\[]", line.text)
         )
+        behind = 0
         for name, each in dependencies(manifest, file.head).items():
             line = _line_of(name, each.spec, lines)
             if line is not None and before.get(name) != each:
                 for code, what in _check_dependency(manifest, each, before, file, snapshot):
+                    behind += code == "lock-file-behind"
+                    if code == "lock-file-behind" and behind > 1:
+                        continue  # one command writes the whole lock file again
                     yield rule_candidate(rule := self._rules[code], file.path, line, _said(rule, name, what))
         if manifest.ecosystem == "npm":
             yield from self._check_install_steps(file, lines)

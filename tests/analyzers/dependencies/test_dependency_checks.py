@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.dependencies.checks import (
     follows_a_branch,
     imitated,
@@ -13,6 +16,10 @@ from reviewbot.analyzers.dependencies.checks import (
     unlocked_in,
 )
 from reviewbot.analyzers.dependencies.manifests import Dependency
+from reviewbot.analyzers.dependencies.tool import AddedDependencies
+from reviewbot.domain.contracts import Hunk
+from reviewbot.domain.ports import ChangedFile
+from tests.snapshots import InMemorySnapshot
 
 
 @pytest.mark.parametrize(
@@ -96,6 +103,20 @@ PNPM = "importers:\n\n  .:\n    dependencies:\n      '@a/pad':\n        specifie
         ({"pnpm-lock.yaml": PNPM}, "@a/pad", "^1.0.0", "workspace:*", False),
         ({"yarn.lock": '"pad@npm:^1.0.0, pad@npm:^2.0.0":\n'}, "pad", "^1.0.0", "^2.0.0", False),
         ({"yarn.lock": '"pad@npm:^1.0.0":\n'}, "pad", "^1.0.0", "^2.0.0", True),
+        (
+            {"yarn.lock": '"pad@^1.0.0, pad@workspace:^, pad@workspace:packages/pad":\n'},
+            "pad",
+            "^1.0.0",
+            "^2.0.0",
+            False,
+        ),
+        (
+            {"pnpm-lock.yaml": PNPM.replace("version: 1.0.0", "version: link:../pad")},
+            "@a/pad",
+            "^1.0.0",
+            "^2.0.0",
+            False,
+        ),
         ({"yarn.lock": '"big-pad@npm:^1.0.0":\n'}, "pad", "^1.0.0", "^2.0.0", False),
         ({}, "pad", "^1.0.0", "^2.0.0", False),
         ({"bun.lock": NPM}, "pad", "^1.0.0", "^2.0.0", False),
@@ -107,3 +128,18 @@ def test_a_lock_file_is_behind_where_it_asks_as_the_manifest_did_and_not_as_it_d
     found = locked_as_before("npm", Dependency(name, old), Dependency(name, new), "package.json", lock.get)
 
     assert found == (next(iter(lock)) if is_behind else "")
+
+
+def test_of_a_lock_file_that_is_behind_one_dependency_is_named() -> None:
+    base = '{\n"dependencies": {\n"left-pad": "^1.0.0",\n"right-pad": "^1.0.0"\n}\n}\n'
+    head = base.replace("1.0.0", "2.0.0")
+    removed, added = ([f"{sign}{line}" for line in text.split("\n")[2:4]] for sign, text in (("-", base), ("+", head)))
+    body = "\n".join(["@@ -3,2 +3,2 @@", *removed, *added])
+    hunk = Hunk(old_start=3, old_count=2, new_start=3, new_count=2, body=body)
+    file = ChangedFile("package.json", "package.json", "json", (hunk,), head, base)
+    snapshot = InMemorySnapshot({"package.json": head, "yarn.lock": "left-pad@^1.0.0:\n\nright-pad@^1.0.0:\n"})
+    rules = packaged_rules("dependencies").of_tool("dependencies")
+
+    report = asyncio.run(AddedDependencies(rules).run(file, snapshot))
+
+    assert [each.rule for each in report.candidates] == ["lock-file-behind"]
