@@ -104,7 +104,7 @@ def _named(paths: Iterable[str]) -> str:
 def _others(review: Review) -> Iterator[Forms]:
     """What else is not in the count of files; the shorter form counts."""
     if enough := sum(is_sufficient(entry) and entry.state not in (*READ, "removed") for entry in review.coverage):
-        yield (f"{with_count(enough, 'file')} need{'' if enough > 1 else 's'} no more.",)
+        yield (f"No review is needed for {with_count(enough, 'file')}.",)
     if review.withheld:
         yield f"Withheld: {withheld_counts(review)}.", f"Withheld: {len(review.withheld):,}."
     if review.suppressed:
