@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.config.source import BaseSide
 from reviewbot.domain.errors import HostError
-
-if TYPE_CHECKING:
-    from reviewbot.config.source import BaseSide
 
 FILE_NAME = ".gitattributes"
 ATTRIBUTES = ("linguist-generated", "linguist-vendored")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from reviewbot.domain.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_FILE_BYTES = 64 * 1024
 """Of a settings file, a card or a prompt. Larger ones are not written by hand."""

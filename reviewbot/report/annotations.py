@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from reviewbot.coverage.verdict import is_lacking
 from reviewbot.diff.parser.file_names import to_bytes
-from reviewbot.domain.contracts import DESCRIPTION, TITLE
+from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Review, Severity
 from reviewbot.report.findings.view import mark_of
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.text import clip, escape_command_property, escape_command_text, label, short_line, visible
 from reviewbot.report.view_model import by_severity, suppression_groups
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from reviewbot.domain.contracts import Finding, Review, Severity
-    from reviewbot.report.formats import ReportInput
 
 PER_LEVEL = 10
 """GitHub shows so many annotations of each level and drops the others silently."""

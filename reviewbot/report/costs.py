@@ -5,16 +5,12 @@ A price that is not known is called unknown. It is never shown as nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from reviewbot.domain.contracts import Usage
+from reviewbot.domain.contracts import Review, Usage, WorkerUsage
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.domain.contracts import Review, WorkerUsage
 
 ROLES = ("planner", "reader", "judge")
 """Roles that ask models beside the workers."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from reviewbot.report.terminal.page import LABEL, PLACE, Page
 from reviewbot.report.text import one_line
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def render_estimate(

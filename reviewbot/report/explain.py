@@ -6,17 +6,14 @@ Pure; nothing here is escaped yet. The trace is the only source: what it does no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from reviewbot.domain.contracts import MODEL_SOURCE
+from reviewbot.domain.contracts import MODEL_SOURCE, ChangeSet, Dropped, FileChange, Finding, Review, WorkerResult
+from reviewbot.domain.contracts.base import Severity
 from reviewbot.domain.errors import InputError
 from reviewbot.report.findings.agent import place_of
 from reviewbot.report.findings.view import details_of, title_of
 from reviewbot.report.view_model import GAP_WORDS, WITHHELD_WORDS, state_words, suppression_text, tags
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import ChangeSet, Dropped, FileChange, Finding, Review, WorkerResult
-    from reviewbot.domain.contracts.base import Severity
 
 _WHERE: tuple[Literal["shown", "left to a person", "withheld"], ...] = ("shown", "left to a person", "withheld")
 _NEIGHBOURS = 3

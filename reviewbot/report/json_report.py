@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from reviewbot.domain.contracts import Plan, Review
+from reviewbot.report.formats import ReportInput
 from reviewbot.strict_json import for_logs
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Plan, Review
-    from reviewbot.report.formats import ReportInput
 
 
 def render(report: ReportInput) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from reviewbot.domain.contracts import Payload, Plan, ReviewTask
 from reviewbot.report.costs import seconds
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.terminal.report import write_unseen
 from reviewbot.report.text import label, one_line
 from reviewbot.report.view_model import skipped_parts, without_review
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Payload, Plan, ReviewTask
 
 _SLICES = 8
 """Of a task that are shown beside its first; a task of a large change can have hundreds."""

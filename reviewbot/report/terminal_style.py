@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
+from typing import NamedTuple, TextIO
 
 DEFAULT_WIDTH, MAX_WIDTH = 80, 120
 """Columns where the width is not known, and the most: longer lines of prose are hard to read."""

@@ -6,29 +6,26 @@ Pure; nothing here is escaped yet.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from reviewbot.coverage.states import READER
 from reviewbot.coverage.verdict import STATE_WORDS
-from reviewbot.domain.contracts import MODEL_SOURCE, SEVERITY_ORDER
+from reviewbot.domain.contracts import (
+    MODEL_SOURCE,
+    SEVERITY_ORDER,
+    FileCoverage,
+    Finding,
+    Gap,
+    Need,
+    PlannedFile,
+    Review,
+    Severity,
+    SkippedWorkers,
+    Suppression,
+)
 from reviewbot.tables import packaged_table
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from reviewbot.domain.contracts import (
-        FileCoverage,
-        Finding,
-        Gap,
-        Need,
-        PlannedFile,
-        Review,
-        Severity,
-        SkippedWorkers,
-        Suppression,
-    )
 
 SEVERITY_WORDS: dict[Severity, str] = {"critical": "Critical", "warning": "Warnings", "info": "Notes"}
 GAP_WORDS: Mapping[str, str] = packaged_table("report_words")["gaps"]

@@ -33,7 +33,7 @@ class CallEvaluator:
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
         self._knowledge = flow.knowledge
-        self._sinks = Sinks(flow)
+        self.sinks = Sinks(flow)
         self._summaries = Summaries(flow)
         self._results = Results(flow)
 
@@ -42,21 +42,13 @@ class CallEvaluator:
         names = names_of(call.path, call.name if call.receiver is not None else "")
         sinks = self._knowledge.sinks_called(names)
         for sink in sinks:
-            self._sinks.check(call, sink)
+            self.sinks.check(call, sink)
         number = self._summaries.target(call)
         if number >= 0:
             returned = self._summaries.apply(call, number)
             return CLEAN if sinks else returned.mark(*self._summaries.escaped_kinds(call, number))
         self._change(call, scope)
         return _named(call, self._results.of(call, names, harmful=bool(sinks)))
-
-    def check_assignment(self, target: ast.Subscript, base: Value, index: Value, value: Value) -> None:
-        """Handle the assignment of an item."""
-        self._sinks.check_assignment(target, base, index, value)
-
-    def check_return(self, node: ast.expr, value: Value) -> None:
-        """Handle the return of a page."""
-        self._sinks.check_return(node, value)
 
     def keep_field(self, owner: str, name: str, value: Value) -> None:
         """Handle the assignment of an attribute of `self`: other methods of the class see what comes from outside."""

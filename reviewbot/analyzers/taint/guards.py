@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from reviewbot.analyzers.taint.flow import Flow
 from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.operations import fixes_host
 from reviewbot.analyzers.taint.places import place
+from reviewbot.analyzers.taint.scopes import ValueScope
 from reviewbot.analyzers.taint.values import ALL, CLEAN, HOSTED, LEVEL, RESOLVED, Value
 from reviewbot.tables import words_in
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reviewbot.analyzers.taint.flow import Flow
-    from reviewbot.analyzers.taint.scopes import ValueScope
-
-    Evaluate = Callable[[ast.expr, ValueScope], Value]
+Evaluate = Callable[[ast.expr, ValueScope], Value]
 
 _ANYTHING = (ALL, "size")
 _SAME_HOST = ("redirect", "ssrf", "ssrf-path", HOSTED)

@@ -174,7 +174,7 @@ class StatementInterpreter:
             value = self._value(node.value, scope)
             self._here.returns.append(value)
             if self._here.page:
-                self._calls.check_return(node.value, value)
+                self._calls.sinks.check_return(node.value, value)
         scope.dead = True
 
     def _raise(self, node: ast.Raise, scope: ValueScope) -> None:

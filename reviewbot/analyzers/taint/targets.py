@@ -139,7 +139,7 @@ class Targets:
     def _bind_item(self, target: ast.Subscript, value: Value, scope: ValueScope) -> None:
         base = self._value(target.value, scope)
         index = CLEAN if isinstance(target.slice, ast.Slice) else self._value(target.slice, scope)
-        self._calls.check_assignment(target, base, index, value)
+        self._calls.sinks.check_assignment(target, base, index, value)
         name, key = place(target.value)
         if not name:
             return

@@ -73,15 +73,11 @@ class DebugLeftovers(LineScan):
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
-        return _candidates(file)
-
-
-def _candidates(file: ChangedFile) -> Iterator[Candidate]:
-    if not is_test(file.path) and not is_run_by_hand(file.path):
-        for line in stoppable(added_lines(file)):
-            pattern = _leftover(line.text, file.language)
-            if pattern is not None:
-                yield _candidate(file.path, line, pattern)
+        if not is_test(file.path) and not is_run_by_hand(file.path):
+            for line in stoppable(added_lines(file)):
+                pattern = _leftover(line.text, file.language)
+                if pattern is not None:
+                    yield _candidate(file.path, line, pattern)
 
 
 def _leftover(text: str, language: str) -> _Pattern | None:

@@ -32,14 +32,10 @@ class MergeConflicts(LineScan):
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
-        return _candidates(file)
-
-
-def _candidates(file: ChangedFile) -> Iterator[Candidate]:
-    prose = kind_of(file.language) == "prose"
-    for lines in new_side(file):
-        for first, last in _conflicts(lines, prose=prose):
-            yield _candidate(file.path, first, last, prose=prose)
+        prose = kind_of(file.language) == "prose"
+        for lines in new_side(file):
+            for first, last in _conflicts(lines, prose=prose):
+                yield _candidate(file.path, first, last, prose=prose)
 
 
 def _conflicts(lines: Sequence[ChangedLine], *, prose: bool) -> Iterator[tuple[ChangedLine, ChangedLine]]:

@@ -47,13 +47,9 @@ class SecretScan(LineScan):
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.found`."""
-        return _candidates(file)
-
-
-def _candidates(file: ChangedFile) -> Iterator[Candidate]:
-    for block in added_runs(file):  # a private key has more than one line
-        text = "\n".join(line.text for line in block)
-        yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
+        for block in added_runs(file):  # a private key has more than one line
+            text = "\n".join(line.text for line in block)
+            yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
 
 
 def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: str) -> Candidate:

@@ -12,7 +12,7 @@ from typing import Any
 
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.parser.file_names import encode, label, quote
-from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile, ParseState
+from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile
 from reviewbot.domain.errors import DiffError
 
 EMPTY_BLOBS = frozenset(
@@ -81,21 +81,17 @@ def _read(file: Listed, mode: str | None) -> tuple[FileChange, ParsedFile]:
         return _unread_file(file, "GitHub's text of this file holds more than one file")
     change, parsed = found.files[0], found.parsed[0]
     if file.withheld:
-        parsed = _unparsed_file(path, "over_budget", f"{WITHHELD} (+{file.added} -{file.removed} lines)")
+        parsed = ParsedFile(path=path, state="over_budget", reason=f"{WITHHELD} (+{file.added} -{file.removed} lines)")
     elif parsed.state == "read" and (change.added, change.removed) != (file.added, file.removed):
         reason = f"GitHub counts +{file.added} -{file.removed} lines and shows +{change.added} -{change.removed}"
-        parsed = _unparsed_file(path, "partial", reason)
+        parsed = ParsedFile(path=path, state="partial", reason=reason)
     return change.model_copy(update={"mode": mode} if mode or file.status == "added" else {}), parsed
 
 
 def _unread_file(file: Listed, reason: str) -> tuple[FileChange, ParsedFile]:
     bare = Listed(file.path, file.old_path, file.status, file.sha, 0, 0, "")
     change = parse_diff(_section(bare)).files[0]
-    return change, _unparsed_file(change.path, "malformed", reason)
-
-
-def _unparsed_file(path: str, state: ParseState, reason: str) -> ParsedFile:
-    return ParsedFile(path=path, state=state, reason=reason)
+    return change, ParsedFile(path=change.path, state="malformed", reason=reason)
 
 
 def _section(file: Listed) -> bytes:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange, Hunk
-from reviewbot.domain.ports import Occurrence
-
-if TYPE_CHECKING:
-    from reviewbot.domain.ports import Commit, Snapshot
+from reviewbot.domain.ports import Commit, Occurrence, Snapshot
 
 
 @dataclass(frozen=True)

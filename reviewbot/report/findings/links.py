@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 from urllib.parse import quote
 
 from reviewbot.diff.parser.file_names import to_bytes
-from reviewbot.domain.contracts import DESCRIPTION, TITLE
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding, Side
+from reviewbot.domain.contracts import DESCRIPTION, TITLE, Finding, Side
 
 _RUFF_CODE = re.compile(r"([A-Z]{1,5}[0-9]{3,4})(?::[a-z]{1,20})?")
 """A rule of ruff; behind a colon stands which of our confidences it has."""

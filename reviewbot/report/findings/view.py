@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from reviewbot.domain.contracts import Finding
 from reviewbot.report.text import block, clip, one_line, short_line
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding
 
 TITLE_CHARS = 160
 """A longer title is a message: its first words stand in its place, and all of it below."""

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import groupby
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 from reviewbot import __version__
 from reviewbot.coverage.verdict import coverage_words, issues_of, verdict_words
+from reviewbot.domain.contracts import Finding, HumanItem, Review
 from reviewbot.report.costs import bill, cost_line
 from reviewbot.report.findings.agent import prompt_of
 from reviewbot.report.findings.links import cwe_url, rule_url
 from reviewbot.report.findings.view import details_of, fix_of, title_of
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.html.elements import Html, code_block, diff_block, element, fold, join, link, prose, table
 from reviewbot.report.text import label
 from reviewbot.report.view_model import (
@@ -28,10 +29,6 @@ from reviewbot.report.view_model import (
 )
 from reviewbot.tables import packaged_text
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding, HumanItem, Review
-    from reviewbot.report.formats import ReportInput
 
 MAX_OPEN = 30
 """Findings that stand open when the page is opened; of more, each is one line until a reader opens it."""

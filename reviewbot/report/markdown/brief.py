@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from reviewbot import __version__
 from reviewbot.coverage.states import READ
 from reviewbot.coverage.verdict import coverage_words, is_sufficient
+from reviewbot.domain.contracts import FileCoverage, Review
 from reviewbot.report.costs import asked_models, dollars, seconds
 from reviewbot.report.markdown.finding import prose
 from reviewbot.report.markdown.sections import heading
@@ -20,9 +20,6 @@ from reviewbot.report.view_model import (
     withheld_counts,
 )
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import FileCoverage, Review
 
 BRIEF_CHARS = 600
 """Of the comment on a clean change, with everything in it."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from reviewbot.coverage.verdict import coverage_words
+from reviewbot.domain.contracts import Finding, Review
+from reviewbot.report.findings.links import SourceLinks
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.markdown.finding import DetailLevel
 from reviewbot.report.markdown.sections import (
     CommentParts,
@@ -26,11 +28,6 @@ from reviewbot.report.markdown.sections import (
 )
 from reviewbot.report.text import escape_runner_commands
 from reviewbot.report.view_model import line_counts
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding, Review
-    from reviewbot.report.findings.links import SourceLinks
-    from reviewbot.report.formats import ReportInput
 
 MAX_CHARS = 60_000
 """GitHub takes 65,536 characters. The rest is for what a publisher adds, and for doubt about how they are counted."""

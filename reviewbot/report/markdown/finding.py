@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from textwrap import dedent
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from reviewbot.domain.contracts import MODEL_SOURCE
+from reviewbot.domain.contracts import MODEL_SOURCE, Finding, Proof, Severity
 from reviewbot.report.findings.agent import prompt_of
 from reviewbot.report.findings.links import SourceLinks, cwe_url, rule_url
 from reviewbot.report.findings.view import Fix, details_of, fix_of, title_of
 from reviewbot.report.text import clip_block, md, md_block, md_code, one_line, short_label, short_line
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding, Proof, Severity
 
 INDENT = "  "
 _CODE_CHARS = 400

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot import __version__
 from reviewbot.coverage.verdict import issues_of, verdict_words
+from reviewbot.domain.contracts import Finding, HumanItem, Review, Withheld
 from reviewbot.report.costs import asked_models, bill, cost_line, seconds
 from reviewbot.report.findings.agent import open_findings, prompt_of_all
 from reviewbot.report.findings.links import SourceLinks
@@ -41,9 +42,6 @@ from reviewbot.report.view_model import (
     withheld_counts,
 )
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding, HumanItem, Review, Withheld
 
 _MIN_NAMES, _SIDES, _SUMMARIES = 3, 5, 3
 """Names that every reason shows; sides of a contradiction, and readers' summaries, of which no review needs more."""

@@ -8,12 +8,13 @@ Withheld findings are counted and not listed: GitHub makes an alert of every res
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
 from reviewbot import __version__
 from reviewbot.coverage.verdict import STATE_WORDS, count_of, is_sufficient
 from reviewbot.diff.parser.file_names import to_bytes
+from reviewbot.domain.contracts import FileCoverage, Finding, Gap, HumanItem, Review, SkippedWorkers
 from reviewbot.memory.fingerprints import SCHEME, digest
 from reviewbot.report.formats import ReportInput
 from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_of
@@ -21,11 +22,6 @@ from reviewbot.report.text import clip_block, short_line
 from reviewbot.report.view_model import SuppressionGroup, by_severity, suppression_groups, withheld_counts
 from reviewbot.strict_json import write_json
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from reviewbot.domain.contracts import FileCoverage, Finding, Gap, HumanItem, Review, SkippedWorkers
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MAX_RESULTS = 25_000

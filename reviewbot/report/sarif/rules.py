@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from reviewbot.domain.contracts import SEVERITY_ORDER
+from reviewbot.domain.contracts import SEVERITY_ORDER, Finding, Severity
 from reviewbot.report.text import short_line
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding, Severity
 
 Json = dict[str, object]
 Kind = Literal["fail", "review"]

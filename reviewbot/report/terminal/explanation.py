@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from reviewbot.report.explain import Explanation
 from reviewbot.report.terminal.page import PLACE, Page
 from reviewbot.report.text import short_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from reviewbot.report.explain import Explanation
 
 _HEADING_CHARS, _ROW_CHARS = 400, 2_000
 _ACCOUNTS, _ROWS = 50, 60

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
+from reviewbot.domain.contracts import Finding
 from reviewbot.report.text import clip_block, escape_runner_commands
-
-if TYPE_CHECKING:
-    from reviewbot.domain.contracts import Finding
 
 # Names of the terminal's own colours, so that they fit its theme.
 HEADING, LABEL, PLACE, PLAIN = "bold underline", "dim", "bold", ""

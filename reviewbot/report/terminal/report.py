@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
+from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
 from reviewbot.report.costs import bill, cost_line, in_words
 from reviewbot.report.findings.links import cwe_url, rule_url
 from reviewbot.report.findings.view import details_of, fix_of, title_of
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.text import block, label, one_line, short_line
 from reviewbot.report.view_model import (
@@ -20,12 +22,6 @@ from reviewbot.report.view_model import (
 )
 from reviewbot.tables import packaged_table
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
-    from reviewbot.report.formats import ReportInput
 
 _SEVERITY_STYLES: dict[Severity, str] = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 _VERDICT_STYLES: Mapping[Verdict, str] = packaged_table("report_words")["verdict_styles"]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from reviewbot.report.costs import seconds
 from reviewbot.report.terminal.page import LABEL, PLACE, PLAIN, Page
 from reviewbot.report.text import label, one_line, short_line
-from reviewbot.report.timeline import span
+from reviewbot.report.timeline import Timeline, TimelineRow, span
 from reviewbot.wording import with_count
-
-if TYPE_CHECKING:
-    from reviewbot.report.timeline import Timeline, TimelineRow
 
 _BAR_SHARE, _MIN_BAR, _MAX_BAR = 3, 8, 40
 """The bars take a third of the width, within these columns."""

@@ -14,17 +14,15 @@ import struct
 import weakref
 import zlib
 from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+from reviewbot.domain.repository_files import Expression
 
-    from reviewbot.domain.repository_files import Expression
-
-    _Row = tuple[int, int, str]
-    """Offset, length with flags, hash."""
+_Row = tuple[int, int, str]
+"""Offset, length with flags, hash."""
 
 MAX_BLOB_BYTES = 2 * 2**20
 """Of a file that is kept. Longer ones are not written by hand."""

@@ -6,20 +6,17 @@ Pure but for the reading function that is handed in.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from reviewbot.diff.apply import NO_FILES, added_text, new_side, old_side
 from reviewbot.diff.parser.file_names import quote, to_bytes
 from reviewbot.diff.rows import hunk_rows
+from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
 from reviewbot.domain.errors import InputError
+from reviewbot.sources.folder.files import FoundFile
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk
-    from reviewbot.sources.folder.files import FoundFile
-
-    Read = Callable[[str], FoundFile]
+Read = Callable[[str], FoundFile]
 
 
 class FileSides(NamedTuple):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from reviewbot.context.kept_contents import KeptContents
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from reviewbot.domain.ports import Commit, Occurrence
-    from reviewbot.sources.git.repository import GitRepository
+from reviewbot.domain.ports import Commit, Occurrence
+from reviewbot.sources.git.repository import GitRepository
 
 
 class GitSnapshot:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.errors import InputError
+from reviewbot.domain.ports import Commit
 from reviewbot.sources.git.objects import REGULAR
 from reviewbot.sources.git.place import find_work_tree
 from reviewbot.sources.git.repository import GitRepository
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from reviewbot.domain.ports import Commit
 
 MAX_BACK = 100
 """Commits of HEAD's history among which the one before the change is looked for."""

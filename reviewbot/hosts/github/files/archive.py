@@ -11,19 +11,15 @@ host, with a short-lived permission in the address for what is private.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from reviewbot.domain.errors import HostError
 from reviewbot.hosts.github.auth.access import web_host_of
+from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.transport import BrokenError, HttpSession, origin_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reviewbot.hosts.github.client import GithubClient
 
 MAX_PACKED_BYTES = 512 * 2**20
 """Of an archive as it comes."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from reviewbot.context.commits import subject_of
 from reviewbot.diff.parser.file_names import to_bytes
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Commit
+from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.files.trees import SingleFlight
 from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.strict_json import a_dict, a_list
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from reviewbot.hosts.github.client import JSON, GithubClient
 
 MAX_FILES = 40
 """Files of one review that are asked about, each in a request of its own."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.hosts.base import Workspace
 from reviewbot.hosts.github.files.whole_tree import TreeStore
 from reviewbot.sources.blobs.store import MAX_STORE_BYTES, BlobStore
 from reviewbot.sources.git.repository import GitRepository
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 FOLDER, MEBIBYTES = "REVIEWBOT_CACHE_DIR", "REVIEWBOT_CACHE_MIB"
 """The operator's words for where they are kept, and how much of them."""

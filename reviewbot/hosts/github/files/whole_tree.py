@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice, takewhile
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reviewbot.context.word_search import is_word, lines_with, whole_word
 from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.errors import HostError
+from reviewbot.domain.ports import Occurrence
+from reviewbot.domain.repository_files import Expression
+from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.archive import read_archive
 from reviewbot.hosts.github.files.blobs import Wanted
-from reviewbot.hosts.github.files.trees import MAX_FILE_BYTES, REGULAR, is_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-
-    from reviewbot.domain.ports import Occurrence
-    from reviewbot.domain.repository_files import Expression
-    from reviewbot.hosts.github.client import GithubClient
-    from reviewbot.hosts.github.files.trees import Objects, TreeEntry
-    from reviewbot.sources.blobs.store import Addition, BlobFolder
+from reviewbot.hosts.github.files.trees import MAX_FILE_BYTES, REGULAR, Objects, TreeEntry, is_text
+from reviewbot.sources.blobs.store import Addition, BlobFolder
 
 MAX_TREE_BYTES = 512 * 2**20
 """Of all text files of a commit, and of what is binary and no larger than a text may be."""
