@@ -27,9 +27,10 @@ from reviewbot.app.store.durable.human_queue import HumanQueue, LeavingReview, L
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State, WorkerCost
 from reviewbot.domain.contracts import HumanItem
 from reviewbot.review.trace import read_trace, write_trace
-from tests.browser_setup import free_port, wait_for
+from tests.browser_setup import wait_for
 from tests.conftest import _finding as finding
 from tests.oauth_host import CLIENT_ID, CLIENT_SECRET, OAuthHost, oauth_host
+from tests.ports import free_port
 from tests.webhooks import CREDENTIALS
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
 from tests.oauth_host import CLIENT_ID, CLIENT_SECRET
+from tests.ports import free_port
 from tests.webhooks import SECRET, pull_event
 
 START_S = 30.0
@@ -195,13 +195,6 @@ def until(holds: Callable[[], bool], what: str) -> None:
     while not holds():
         assert time.monotonic() < end, f"waited in vain for {what}"
         time.sleep(0.2)
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def wait_for(port: int) -> None:

@@ -38,7 +38,6 @@ from tests.emulate_github import (
     GitHub,
     WrongError,
     emulated,
-    free_port,
     installed,
     must,
     team,
@@ -46,6 +45,7 @@ from tests.emulate_github import (
 from tests.emulate_served import LIMIT_S, SECRET, Server, until
 from tests.github_api.apps import a_key
 from tests.messages_api import MessagesApi, Scripted
+from tests.ports import free_port
 
 Json = Any
 

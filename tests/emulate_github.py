@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from tests.emulate_gate import Gate
 from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, rulings_on
+from tests.ports import free_port
 
 Json = Any
 
@@ -354,12 +354,6 @@ def run(command: list[str]) -> None:
         raise WrongError(f"{command[0]}: not done within {INSTALL_S} s") from None
     if done.returncode:
         raise WrongError(f"{command[0]}: {done.stderr[-500:]}")
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -31,8 +31,8 @@ from threading import Event, Lock, Thread
 from typing import NamedTuple
 
 from reviewbot.app.store.inbox.store import open_store
-from tests.emulate_github import free_port
 from tests.kill_jobs import ROOT, Scene, scene
+from tests.ports import free_port
 from tests.postgres_server import postgres
 from tests.webhooks import APP_ID, BOT_ID, KEY, SECRET, body_of, event, headers_of, pull
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -14,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
+
+from tests.ports import free_port
 
 PLACES = ("/usr/bin", "/usr/local/bin", *(str(each) for each in sorted(Path("/usr/lib/postgresql").glob("*/bin"))))
 
@@ -39,7 +40,7 @@ def postgres() -> Iterator[str]:
         data = f"{folder}/data"
         made = [*other, initdb, "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"]
         subprocess.run(made, check=True, capture_output=True, cwd=folder)
-        port = _free_port()
+        port = free_port()
         begun = [*other, server, "-D", data, "-p", str(port), "-k", folder, "-c", "listen_addresses=127.0.0.1",
                  "-c", "max_connections=200", "-c", "fsync=on"]  # fmt: skip
         process = subprocess.Popen(begun, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
@@ -60,9 +61,3 @@ def _database(port: int) -> str:
         if time.monotonic() > until:
             raise TimeoutError("Postgres did not begin")
         time.sleep(0.1)
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])

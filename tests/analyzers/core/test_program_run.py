@@ -42,6 +42,9 @@ while not os.path.exists({pids!r}) or not pathlib.Path({pids!r}).read_text():
 """
 """A program with a child that would outlive it. What `/proc` calls it is its number outside."""
 
+FORKED_S = 6
+"""The limit of such a program: its child has told its number by then also where the machine has much to do."""
+
 
 @pytest.fixture(params=["open", "here"])
 def confinement(request: pytest.FixtureRequest) -> Confinement:
@@ -79,7 +82,7 @@ def ends(pid: int) -> bool:
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([handle], [], [], 10)[0])
+        return bool(select.select([handle], [], [], 120)[0])
     finally:
         os.close(handle)
 
@@ -150,6 +153,7 @@ def test_a_text_that_is_no_unicode_is_written_all_the_same(program: Program) -> 
     assert told["files"]["f0.py"] == "x = '?'"
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_program_that_hangs_is_killed_with_all_its_children(
     program: Program, tmp_path: Path, confinement: Confinement
@@ -157,10 +161,10 @@ def test_a_program_that_hangs_is_killed_with_all_its_children(
     pids = tmp_path / "pids"
     body = FORKS.format(first="pass", pids=str(pids)) + "time.sleep(600)"
 
-    error = failure(program(body), limits=ProgramLimits(seconds=2.0), confinement=confinement)
+    error = failure(program(body), limits=ProgramLimits(seconds=FORKED_S), confinement=confinement)
 
     assert error.reason == "timeout"
-    assert "2 s" in str(error)
+    assert f"{FORKED_S} s" in str(error)
     assert ends(int(pids.read_text()))
 
 
@@ -173,7 +177,7 @@ def test_a_child_that_outlives_its_parent_and_holds_the_output_is_killed_too(
     made = program(FORKS.format(first="pass", pids=str(pid)))
 
     if confinement == OPEN:
-        assert failure(made, limits=ProgramLimits(seconds=2.0), confinement=confinement).reason == "timeout"
+        assert failure(made, limits=ProgramLimits(seconds=FORKED_S), confinement=confinement).reason == "timeout"
     else:
         run(made, confinement=confinement)
     assert ends(int(pid.read_text()))
@@ -189,7 +193,7 @@ def test_a_child_in_a_session_of_its_own_goes_with_the_namespace(program: Progra
     made = program(FORKS.format(first="os.setsid(); os.close(1); os.close(2)", pids=str(pid)) + tail)
 
     if tail:
-        assert failure(made, limits=ProgramLimits(seconds=2.0)).reason == "timeout"
+        assert failure(made, limits=ProgramLimits(seconds=FORKED_S)).reason == "timeout"
     else:
         run(made)
     assert ends(int(pid.read_text()))

@@ -28,11 +28,11 @@ from urllib.request import Request, urlopen
 import pytest
 
 from reviewbot.cli.main import main
-from tests.emulate_github import free_port
 from tests.git_repo import GitRepo
 from tests.github_api import Pull
 from tests.github_api.apps import APP_ID, AppGithub, a_key
 from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, rulings_on
+from tests.ports import free_port
 from tests.webhooks import SECRET, body_of, event, headers_of
 from tests.webhooks import pull as pull_of
 
