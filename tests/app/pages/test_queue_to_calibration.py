@@ -136,7 +136,7 @@ def test_a_finding_that_is_dismissed_on_its_page_is_withheld_listed_and_counted_
 ) -> None:
     office.decide("dismiss", "false positive: the name is ours")
     with office.worker():
-        until(lambda: "dismissed by octocat" in office.talk.pull.reviews[-1].body)
+        until(lambda: "the name is ours (a comment) (octocat)" in office.talk.pull.reviews[-1].body)
 
     assert office.history == ["queued", "dismissed", "recorded"]
     assert office.posted == []
