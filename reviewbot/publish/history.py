@@ -24,7 +24,8 @@ _SHORT_SHA, _PATH_CHARS, _TITLE_CHARS, _REASON_CHARS = 10, 120, 160, 160
 
 def history_section(ledger: Ledger) -> str:
     """The fold, with a last LF; empty for the first head of a change, whose report says it all."""
-    if len(ledger.heads) < 2 and all(record.state == "new" for record in ledger.records):  # noqa: PLR2004 - the first
+    is_first = len(ledger.heads) < 2 and not any(head.unposted for head in ledger.heads)  # noqa: PLR2004 - the first
+    if is_first and all(record.state == "new" for record in ledger.records):
         return ""
     return "\n\n".join(_blocks(ledger)) + "\n"
 

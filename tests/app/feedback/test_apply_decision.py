@@ -137,7 +137,7 @@ def test_a_dismissal_orders_a_review_that_withholds_the_finding_and_still_lists_
     ends = desk.work()
 
     assert [end.state for end in ends] == ["posted"]
-    assert "dismissed by dev in a comment: false positive" in desk.talk.pull.reviews[0].body
+    assert "false positive: the name is ours (a comment) (dev)" in desk.talk.pull.reviews[0].body
     assert (desk.item.status, desk.posted) == ("dismissed", [])
     [label] = Labels(desk.stage.database).list_labels()
     assert (label.queue, label.state, label.dismissed_as) == ("dismissed", "dismissed", "wrong")

@@ -14,7 +14,12 @@ from tests.github_api.apps import AppGithub
 
 
 @pytest.fixture
-def talk(tmp_path: Path, database: Any, pem: str) -> Iterator[Talk]:
+def shop(tmp_path: Path, database: Any, pem: str) -> Iterator[Shop]:
     with AppGithub(pem) as github:
-        yield Talk(Shop(github, tmp_path / "shop", database, pem))
+        yield Shop(github, tmp_path / "shop", database, pem)
     github.check()
+
+
+@pytest.fixture
+def talk(shop: Shop) -> Talk:
+    return Talk(shop)

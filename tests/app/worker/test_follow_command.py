@@ -11,6 +11,7 @@ from reviewbot.app.triggers.commands import command_in
 from reviewbot.app.worker.follow_command import HELP, MAX_OF_ONE
 from reviewbot.memory.packing import leave_out, pack, unpack
 from reviewbot.publish.marker import Signer
+from tests.app.worker.shop import Shop
 from tests.app.worker.talking import Talk
 from tests.github_api.state import Account, Comment
 
@@ -76,7 +77,7 @@ def test_a_dismissal_says_who_and_why_and_outlives_the_next_push(talk: Talk) -> 
     assert [end.state for end in ends] == ["posted"]
     assert len(talk.pull.reviews) == 1
     summary = talk.pull.reviews[0].body
-    assert "dismissed by dev in a comment" in summary
+    assert "(a comment) (dev)" in summary
     assert not any(bad in summary for bad in ("<b>", "\u202e", "\x07"))
     assert talk.pull.comments[0].resolved
     assert "Dismissed as of" in talk.pull.comments[-1].body
@@ -85,7 +86,7 @@ def test_a_dismissal_says_who_and_why_and_outlives_the_next_push(talk: Talk) -> 
     talk.shop.github.push("acme/shop", talk.pull.number, head)
     comments = len(talk.pull.comments)
     assert talk.carry_out(talk.shop.order(talk.pull)).state == "posted"
-    assert "dismissed by dev in a comment" in talk.pull.reviews[0].body
+    assert "(a comment) (dev)" in talk.pull.reviews[0].body
     assert not [each for each in talk.pull.comments[comments:] if "is 3" in each.body]
 
 
@@ -177,4 +178,15 @@ def test_a_finding_for_which_the_ledger_has_no_room_is_dismissed_by_the_start_of
     assert talk.said[-1].startswith("No finding of this pull request")
     assert [end.state for end in talk.write(f"/reviewbot dismiss {name[:10]} it is fine")] == ["posted"]
     assert "is 3" not in talk.pull.reviews[0].body.partition("Withheld")[0]
-    assert "dismissed by dev in a comment: it is fine" in talk.pull.reviews[0].body
+    assert "it is fine (a comment) (dev)" in talk.pull.reviews[0].body
+
+
+def test_a_head_before_the_first_posted_review_is_listed_as_not_posted_in_that_review(shop: Shop) -> None:
+    pull = shop.open()
+    first = shop.order(pull)
+    head = shop.commit("feature", b__py="B = 1\n")
+    shop.github.push("acme/shop", pull.number, head)
+
+    assert [shop.run(first).state, shop.run(shop.order(pull)).state] == ["moved", "posted"]
+    rows = re.findall(r"^\| `([0-9a-f]{10})` \| ([a-z ]+) \|", pull.reviews[0].body, re.MULTILINE)
+    assert rows == [(first.head_sha[:10], "not posted"), (head[:10], "reviewed")]
