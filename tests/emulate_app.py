@@ -57,8 +57,8 @@ OTHER = {name: f"{text}\n\ndef share(total, people):\n    return total / people\
 """Another change: what models said of the first one is remembered, and they are not asked again."""
 
 PUSHES = 10
-TOLD_S = 1.0
-"""After a push was accepted: by then nothing is written about the head before it."""
+TOLD_S = 10.0
+"""After a push was accepted: by then nothing is written about the head before it. The models answer no sooner."""
 
 SEED = f"""\
 tokens:
@@ -180,6 +180,7 @@ class AppStory:
             pushed[self.push(self.acme, number)] = time.monotonic()
         last = list(pushed)[-1]
         took = time.monotonic() - began
+        time.sleep(TOLD_S)
         go_on.set()
         run = self.ended(self.acme, last)
         self.until("no run is open", lambda: all(each["ended"] for each in self.server.runs()))

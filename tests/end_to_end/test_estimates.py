@@ -158,6 +158,7 @@ def test_an_answer_of_a_thousand_findings_costs_no_more_than_is_said(change: Cha
     assert team.findings == [MAX_FINDINGS]
 
 
+@pytest.mark.slow
 def test_answers_that_are_cut_off_and_asked_for_again_are_bounded_by_the_limit_of_dollars(change: Change) -> None:
     found = held(change(1, 60), cut_off, max_cost=2.0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.memory.recall import MAX_RECORDS
+from tests.make import one_fast
 from tests.memory.pushes import Pushes, Said
 
 PATH = "app/pay.py"
@@ -31,7 +32,7 @@ def test_a_critical_finding_that_a_full_review_leaves_out_stands_as_long_as_its_
     assert (made.carried, pushes.record.state) == ((), "fixed")
 
 
-@pytest.mark.parametrize("line_count", [None, 70_000])
+@pytest.mark.parametrize("line_count", one_fast([None, 70_000]))
 def test_it_stands_where_its_file_can_be_read_no_more(line_count: int | None) -> None:
     pushes = pushed()
     unread = {} if line_count is None else {PATH: "#\n" * line_count + CODE}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, Plan, WorkerCard
@@ -174,7 +174,6 @@ JUNK = st.recursive(
 )
 
 
-@settings(max_examples=50)
 @given(answer=JUNK | st.builds(an_answer, JUNK))
 def test_whatever_a_model_answers_there_is_a_plan_with_security_in_it(
     answer: Any, planned: Callable[[FakeModel], Plan]
