@@ -137,6 +137,8 @@ class _Change(SyntaxChange):
             if is_async is False:
                 continue
             used = bool(match["set"] or match["ask"])
+            if not used and not self._is_statement(now):
+                continue  # an element of a list, or an argument, that is handed on
             certain = "await-dropped" if is_async else "await-dropped-by-name"
             message = f"`{callee}` was awaited here and is not any more"
             yield SideFinding(certain if used else "await-not-waited", message, _old(row), _new(now))
@@ -145,6 +147,10 @@ class _Change(SyntaxChange):
         """Whether the function around an added row may still wait for something."""
         around = self.new.function_around((row.new or 0) - 1)
         return around is not None and re.match(r"(?:[\w$]+ )*async\b", self.new.text(around)) is not None
+
+    def _is_statement(self, row: Row) -> bool:
+        nodes = self.new.starting_on({(row.new or 0) - 1})
+        return any(self.new.callee(node) and self.new.is_statement(node) for node in nodes)
 
     def _is_handed_on(self, match: re.Match[str], now: Row) -> bool:
         """Whether a promise is waited for in another way: by what follows the call, or by the name that it has."""

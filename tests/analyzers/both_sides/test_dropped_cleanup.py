@@ -128,6 +128,14 @@ def test_a_promise_that_is_waited_for_in_another_way_draws_nothing(said: Any, he
     assert said(SHOW, head, ASYNC, path="src/show.ts") == {}
 
 
+def test_an_element_of_a_list_that_is_handed_on_draws_nothing(said: Any) -> None:
+    base = "async function save(id) {\n  await put(\n    id,\n  );\n}\n"
+    head = "async function save(id) {\n  await all([\n    put(\n      id,\n    ),\n    more(),\n  ]);\n}\n"
+
+    assert said(base, head, path="src/save.ts") == {}
+    assert "await-not-waited" in said(base, base.replace("await put", "put"), path="src/save.ts")
+
+
 # --- hostile files ----------------------------------------------------------------------------------------------------
 
 
