@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from reviewbot.context.relied_on import MAX_LINES, relied_on
+from reviewbot.context.relied_on import MAX_CALLED, MAX_LINES, relied_on
 from tests.memory.pushes import change_of
 from tests.snapshots import InMemorySnapshot
 
@@ -88,3 +88,12 @@ def test_what_is_found_has_bounds() -> None:
 
     lines = found({"a.py": text}, "a.py", text + "x = self.rows\n")
     assert 0 < sum(last - first + 1 for _, first, last in lines) <= MAX_LINES
+
+
+def test_of_a_large_push_only_so_many_functions_are_looked_for() -> None:
+    before = {f"m{number}.py": "x = 1\n" for number in range(50)}
+    after = {path: f"x = total_of_{path[:-3]}(1)\n" for path in before}
+    snapshot = InMemorySnapshot(after, searchable=True)
+
+    assert relied_on(change_of(before, after), after.get, snapshot) == ()
+    assert len(snapshot.searches) == MAX_CALLED
