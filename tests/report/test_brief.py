@@ -155,6 +155,7 @@ def test_no_text_of_others_changes_the_shape_of_the_comment(
         {"human": (HumanItem(path="a.py", reason="critical"),)},
         {"gaps": (Gap(path="a.py", worker="logic", reason="timeout", message=""),)},
         {"incomplete": True},
+        {"withheld": (Withheld(finding=a_finding(), reason="dismissed", message="dismissed by octocat"),)},
         {"verdict": "issues"},
     ],
     ids=lambda said: next(iter(said)),

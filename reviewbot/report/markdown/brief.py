@@ -36,10 +36,14 @@ Forms = Sequence[str]
 
 
 def is_brief(review: Review) -> bool:
-    """Whether no finding is shown, none waits for a person, and nothing failed or was silenced gravely."""
+    """Whether no finding is shown, none waits for a person or was decided against, and nothing failed or was silenced.
+
+    Of what was silenced only what is grave counts; who decided against a finding, and why, stands in the whole report.
+    """
     said = (review.findings, review.conflicts, review.human, review.gaps)
     grave = any(group.important for group in suppression_groups(review))
-    return review.verdict != "issues" and not (any(said) or review.incomplete or grave)
+    decided = any(each.reason in ("dismissed", "refuted") for each in review.withheld)
+    return review.verdict != "issues" and not (any(said) or review.incomplete or grave or decided)
 
 
 def render_brief(review: Review, max_chars: int = BRIEF_CHARS) -> str:
