@@ -31,6 +31,9 @@ OTHER_VARIABLES = frozenset(
 )  # fmt: skip
 """Variables `REVIEWBOT_...` that are not settings: secrets, places, how the App runs. None is a misspelt setting."""
 
+MAX_MISTAKES = 5
+"""Of one file, so many are named in one message; the rest is counted."""
+
 _TYPO = 0.75
 """How alike an unknown variable must be to a known one to count as a slip. Foreign `REVIEWBOT_*` variables exist:
 Kubernetes hands every program REVIEWBOT_PORT and more where a service of that name runs."""
@@ -54,7 +57,7 @@ def load_settings(
         user_name: what that file is called in messages and in `Settings.origin`.
 
     Raises:
-        ConfigError: one line that says where, which key, and what is expected.
+        ConfigError: one line that says where, which key, and what is expected; of a file, of each of its keys.
     """
     values: dict[str, Any] = {}  # each value has been checked against the type of its key
     origin = dict.fromkeys(KEYS, "default")
@@ -107,11 +110,17 @@ def _from_file(name: str, text: str | None, check: Callable[[str, str], None] | 
         line = next((line for line in found if line is not None), None)
         return name if line is None else f"{name}:{line}"
 
-    entries = []
+    entries, mistakes = [], []
     for key, value in read_toml(name, text).items():
         at = partial(origin_of, key)
-        (check or _check_key)(at(), key)
-        entries.append(_Entry(key, _read(at, f": {key}", key, KEYS[key].kind.check, value), at))
+        try:
+            (check or _check_key)(at(), key)
+            entries.append(_Entry(key, _read(at, f": {key}", key, KEYS[key].kind.check, value), at))
+        except ConfigError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        more = f"; and {len(mistakes) - MAX_MISTAKES} more" if len(mistakes) > MAX_MISTAKES else ""
+        raise ConfigError("; then ".join(mistakes[:MAX_MISTAKES]) + more)
     return entries
 
 

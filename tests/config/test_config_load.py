@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.config import Settings, load, load_settings
+from reviewbot.config.load import MAX_MISTAKES
 from reviewbot.config.settings import KEYS, MANDATORY_WORKER
 from reviewbot.domain import contracts
 from reviewbot.domain.errors import ConfigError
@@ -258,6 +259,25 @@ def test_a_flag_may_hand_in_a_typed_value_and_none_means_not_given() -> None:
 
 def test_an_empty_variable_counts_as_not_set() -> None:
     assert load_settings(None, {"REVIEWBOT_FAIL_ON": ""}, {}).origin["fail_on"] == "default"
+
+
+def test_all_mistakes_of_a_file_are_named_at_once() -> None:
+    message = refusal(
+        'fail-on = "critical"\nmin_confidence = 250\nignore = ["*.md"]\n[worker.security]\nthreshhold = 80\n'
+    )
+
+    assert message.split("; then ") == [
+        ".reviewbot.toml:1: unknown key 'fail-on'; did you mean 'fail_on'?",
+        ".reviewbot.toml:2: min_confidence must be a whole number from 0 to 100, or none, not 250",
+        ".reviewbot.toml:4: worker: security: unknown key 'threshhold'; did you mean 'threshold'?",
+    ]
+
+
+def test_of_many_mistakes_the_first_are_named_and_the_rest_is_counted() -> None:
+    message = refusal("".join(f"colour{number} = 1\n" for number in range(MAX_MISTAKES + 2)))
+
+    assert message.count("unknown key") == MAX_MISTAKES
+    assert message.endswith("; and 2 more")
 
 
 def test_foreign_variables_of_the_same_prefix_are_let_be() -> None:

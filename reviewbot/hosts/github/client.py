@@ -212,7 +212,7 @@ class GithubClient:
                 cast("HTTPSRequestsConnectionClass", call),
             )
         except BrokenError as error:
-            raise _connection_error(asked.about, error, repeatable=repeatable) from None
+            raise _connection_error(self._session.origin, asked.about, error, repeatable=repeatable) from None
         raw = cast("Raw", call.raw)
         self._left.note(raw.headers, "graphql" if asked.about == GRAPHQL else "core")
         # A 202 to a question says that the answer is still being made.
@@ -254,11 +254,13 @@ def _check_path(path: str) -> None:
         raise HostError(f"no path of GitHub's API: {path[:100]!r}")
 
 
-def _connection_error(about: str, error: BrokenError, *, repeatable: bool) -> Exception:
+def _connection_error(origin: str, about: str, error: BrokenError, *, repeatable: bool) -> Exception:
     """What it means that no whole answer came."""
     if error.sent and not repeatable:
         return HostUnknownError(f"GitHub did not answer {about} ({error}): it may or may not have been done")
-    failure = HostError(f"GitHub cannot be reached for {about}: {error}")
+    failure = HostError(
+        f"GitHub cannot be reached at {origin} for {about}: {error}; is this machine online, and does it need a proxy?"
+    )
     return failure if error.final else Again(failure)
 
 

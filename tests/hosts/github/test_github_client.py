@@ -109,7 +109,10 @@ def test_what_only_reads_is_repeated_where_github_is_busy(
     assert len(patient.slept) == 2
 
 
-@pytest.mark.parametrize(("reply", "words"), [(server_error(503), "answers 503"), (dropped(), "cannot be reached")])
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [(server_error(503), "answers 503"), (dropped(), r"cannot be reached at http://127\.0\.0\.1:\d+ for GET")],
+)
 def test_after_four_tries_the_error_is_told(
     reply: Reply, words: str, github_api: FakeGitHub, client: GithubClient
 ) -> None:
