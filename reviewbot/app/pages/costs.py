@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from reviewbot.app.store.durable.listing import RepositorySummary, WorkerTotal
+from reviewbot.wording import with_count
 
 MAX_REPOSITORIES: Final = 50
 MAX_WORKERS: Final = 8
@@ -62,7 +63,7 @@ def cost_table(
     if left := len(repositories) - len(shown):
         rows.append(_difference(f"{left:,} more", total, rows))
     return CostTable(
-        (*(each.worker for each in own), *([f"{len(rest):,} others"] if rest else [])),
+        (*(each.worker for each in own), *([with_count(len(rest), "other")] if rest else [])),
         tuple(rows),
         total,
         (*(each.tokens for each in own), *([sum(each.tokens for each in rest)] if rest else [])),

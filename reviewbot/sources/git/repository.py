@@ -13,17 +13,19 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 
 from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser.file_names import label, to_bytes
 from reviewbot.domain.errors import InputError
-from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, parse_range
 from reviewbot.sources.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
 from reviewbot.sources.git.place import GitLocation, copy_index, find_place, make_private
 from reviewbot.sources.git.process import Git, GitResult, find_program
 from reviewbot.tables import packaged_table
+
+if TYPE_CHECKING:
+    from reviewbot.domain.ports import Commit, Occurrence  # they load pydantic, which a kept report does without
 
 DIFF_OPTIONS: tuple[str, ...] = tuple(packaged_table("names/git")["diff_options"])
 
