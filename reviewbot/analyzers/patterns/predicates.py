@@ -13,6 +13,7 @@ Each name may begin with `not-`.
     (#before? @n REGEX)     likewise, of what stands before the node
     (#after? @n REGEX)      likewise, of what stands behind it
     (#file? @n REGEX)       the text of the whole file has a match
+    (#acts? @n)             it may change something or take the next of something, so that twice is not the same as once
     (#repeated? @n LEVELS)  a list so many levels above it (2 if not given) has an earlier element with the same text
                             there; or it is an operand of a chain of one operator, and an earlier operand is the same
 
@@ -60,6 +61,18 @@ _HANDLER = re.compile(r"\A[^{\n]*\b(?:req|request|ctx|context|r|c)\b")
 """The beginning of a function that is given a request: what stands around it belongs to other requests as well."""
 
 _REFERENCE = re.compile(r"\{([a-z_]{1,20})\}")
+
+
+_ACTS = (
+    r"(?i)\bawait\b|\+\+|--|:=|=~"
+    r"|\b(?!is(?!sue)|has|can(?!cel)|should|contains|includes|equal|starts|ends|get(?!s|_?c(?:\(|h))|in_array|isset|empty"
+    r"|defined|array|count|size|len|str|substr|trim|type|kind|name|value|text|test|char|index|some|every|any|of\b"
+    r"|to_?(?:str|low|up)|as_|method|property|instance|abs|min|max|nil|blank|present|include|mode|config|current)\w+!?\("
+    r"|next|read|poll|pop|shift|skip|move|match|accept|consume|peek|advance|scan|take|fetch|try|rand|nano|sample|parse"
+    r"|expect|\beat|bump|gets|mkdir|exists|is_dir|is_file|is_?(?:open|clos)|connected|(?:open|clos)\w*\(|wait|sleep"
+    r"|\b(?:save|update|create|delete)\b"
+)
+"""A call whose name is no question, and names that act or read what others change."""
 
 
 class Conditions:
@@ -180,6 +193,9 @@ class Conditions:
         del node
         return self._found(words[0], captures, 0, len(self._source))
 
+    def _acts(self, node: Node, _: Sequence[str], captures: Captures) -> bool:
+        return self._text(node, [_ACTS], captures)
+
     def _repeated(self, node: Node, words: Sequence[str], _: Captures) -> bool:
         if not words and node.parent is not None and node.parent.type in _BINARY:
             return any(self._text_of(each) == self._text_of(node) for each in self._operands_before(node.parent))
@@ -298,6 +314,7 @@ _CHECKS: dict[str, Callable[[Conditions, Node, Sequence[str], Captures], bool]] 
     "before": Conditions._before,  # noqa: SLF001 - as above
     "after": Conditions._after,  # noqa: SLF001 - as above
     "file": Conditions._file,  # noqa: SLF001 - as above
+    "acts": Conditions._acts,  # noqa: SLF001 - as above
     "repeated": Conditions._repeated,  # noqa: SLF001 - as above
 }
 
