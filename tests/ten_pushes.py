@@ -13,36 +13,11 @@ from reviewbot.hosts.base import Thread
 from tests.host_cases import HostCase
 from tests.messages_api import MessagesApi, Scripted, a_claim, a_reading, answered, asks_judge, rulings_on
 from tests.model_pushes import SIGNER, Json, Pushing, texts_of
+from tests.scripted_pushes import CART, DEFECTS, WORDS
+from tests.scripted_pushes import PAY as PAY_WITHOUT_LOCK
 
-PAY = """import threading
-
-lock = threading.Lock()
-
-
-def pay(order):
-    fee = order.total - order.fee
-    return fee
-
-
-def refund(order):
-    order.paid = order.paid - order.total
-    return order
-
-
-def close(order):
-    lock.release()
-    order.open = False
-"""
-CART = "def add(cart, item):\n    cart.items = cart.items + item.parts\n    return cart\n"
+PAY = f"import threading\n\nlock = threading.Lock()\n\n\n{PAY_WITHOUT_LOCK}"
 TOP = '"""Payments."""\n\n'
-DEFECTS = {
-    "order.total - order.fee": "wrong-value",
-    "order.paid - order.total": "missing-check",
-    "lock.release()": "race",
-    "cart.items + item.parts": "unbounded-growth",
-    "os.system(command)": "injection",
-}
-WORDS = ("It breaks when", "A caller that", "Nobody expects", "Under load", "With an empty order", "For two users")
 SHOWN = re.compile(r" *[0-9]+ [ +]")
 """A row of the head's side."""
 
