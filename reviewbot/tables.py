@@ -4,9 +4,26 @@ from __future__ import annotations
 
 import re
 import tomllib
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from pkgutil import get_data
-from typing import Any
+from threading import RLock
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def made_once(make: Callable[P, T]) -> Callable[P, T]:
+    """Like `functools.cache`, also where several threads ask at once: that one would make the value in each of them."""
+    lock, kept = RLock(), cache(make)
+
+    @wraps(make)
+    def value(*args: P.args, **kwargs: P.kwargs) -> T:
+        with lock:
+            return kept(*args, **kwargs)  # type: ignore[arg-type]  # what cannot be hashed raises, as there
+
+    return value
 
 
 def packaged_text(name: str) -> str:
@@ -15,7 +32,7 @@ def packaged_text(name: str) -> str:
     return (get_data("reviewbot", f"data/{name}") or b"").decode()
 
 
-@cache
+@made_once
 def packaged_table(name: str) -> dict[str, Any]:
     """The table `NAME.toml`; shared between all that ask, who must not change it."""
     return tomllib.loads(packaged_text(f"{name}.toml"))
@@ -26,7 +43,7 @@ def words_in(name: str, key: str) -> frozenset[str]:
     return frozenset(packaged_table(name)[key])
 
 
-@cache
+@made_once
 def pattern_in(name: str, key: str) -> re.Pattern[str]:
     """One regular expression of a table, compiled; upper and lower case are one."""
     return re.compile(packaged_table(name)[key], re.IGNORECASE)

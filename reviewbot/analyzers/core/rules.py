@@ -10,13 +10,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, get_args
 
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.domain.contracts import Severity
 from reviewbot.review.calibration import Calibration, packaged_calibration
-from reviewbot.tables import packaged_text
+from reviewbot.tables import made_once, packaged_text
 
 WORDS = ":named"
 """What the name of a rule ends with where a word on the line changes how far it is trusted."""
@@ -155,7 +155,7 @@ class LateRules(Mapping[str, Rule]):
         return len(self._rules)
 
 
-@cache
+@made_once
 def _packaged(table: str) -> RuleTable:
     """A table as it was written. Read once: it never changes, and every run asks for it several times."""
     return read_rules(packaged_text(f"rules/{table}.toml"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from reviewbot.tables import packaged_table
+from reviewbot.tables import made_once, packaged_table
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -75,7 +75,7 @@ class Syntax:
         return _query(place, text)
 
 
-@cache
+@made_once
 def syntax_of(table: str) -> Syntax:
     """What a packaged table says of its language. Raises KeyError where it lacks something."""
     said: dict[str, Any] = packaged_table(f"rules/{table}")["language"]
@@ -95,7 +95,7 @@ def syntax_of(table: str) -> Syntax:
     )
 
 
-@cache
+@made_once
 def _grammar(place: str) -> Grammar:
     from tree_sitter import Language as Grammar  # noqa: PLC0415 - a review without such a file does not wait for it
 
@@ -103,7 +103,7 @@ def _grammar(place: str) -> Grammar:
     return Grammar(getattr(import_module(module), function)())
 
 
-@cache
+@made_once
 def _query(place: str, text: str) -> Query:
     from tree_sitter import Query  # noqa: PLC0415 - as above
 

@@ -9,12 +9,12 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from reviewbot.analyzers.python.views import parts
 from reviewbot.context.python_text import Function, dotted_name
-from reviewbot.tables import packaged_text
+from reviewbot.tables import made_once, packaged_text
 
 _FILLS = frozenset({"append", "appendleft", "extend", "add", "insert", "update"})
 """Methods that put what they are given into their receiver."""
@@ -189,7 +189,7 @@ def imports_of(text: str) -> list[ast.stmt]:
     return [known.statement for known in _imports() if known.name in words or known.package in _ALWAYS]
 
 
-@cache
+@made_once
 def _imports() -> tuple[_Import, ...]:
     """Each name apart. The nodes are shared by all trees: code that walks a tree must not change them."""
     found: list[_Import] = []

@@ -7,10 +7,9 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
-from reviewbot.tables import packaged_text
+from reviewbot.tables import made_once, packaged_text
 
 _SCHEMA = 1
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -112,7 +111,7 @@ def words_of(name: str) -> list[str]:
     return [word.lower() for part in name.split("_") for word in _HUMP.split(part) if word]
 
 
-@cache
+@made_once
 def packaged_knowledge() -> Knowledge:
     """The table that comes with the package. Read once: it is a value and never changes."""
     return read_knowledge(packaged_text("taint.toml"))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, in_latin, is_look_alike, tagged_text
-from reviewbot.tables import packaged_table
+from reviewbot.tables import made_once, packaged_table
 
 Kind = Literal["override", "steer", "token"]
 """An order to forget instructions; an order what a review should say; markup that only templates of chats have."""
@@ -36,38 +36,16 @@ def _text_of(name: str) -> str:
     return re.sub(r"\{([a-z_]+)\}", lambda found: _text_of(found[1]), "".join(_PIECES[name]))
 
 
+@made_once
 def _pattern(name: str, flags: int = 0) -> re.Pattern[str]:
+    """Compiled when it is first asked for: together they take longer than most files, few of which have a hint."""
     return re.compile(_text_of(name), flags)
 
 
-_HINT = _pattern("hint")
-
-_SHORT_HINT = _pattern("short_hint")
-
-_OVERRIDE = _pattern("override")
-_MAY_OVERRIDE = _pattern("may_override")
-_OTHER_LANGUAGES = _pattern("other_languages")
-
-_ADDRESS = _pattern("address")
-_ADDRESS_OF_MACHINE = _pattern("machine")
 _NEAR = 160
 """Characters on both sides of an order in which its addressee is looked for."""
 
-_TO_ANY_READER = _pattern("to_any_reader")
-_TO_MACHINE = _pattern("to_machine")
-
-_CLAIM = _pattern("claim")
-
-_TOKEN = _pattern("token")
-
-_REPORTED_SPEECH = _pattern("reported_speech")
-_OBLIGED = _pattern("obliged")
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb"
-
-_WORD = _pattern("word")
-
-_LEADING = _pattern("leading", re.IGNORECASE)
-_BLANKS = _pattern("blanks")
 
 
 def has_hint(text: str) -> bool:
@@ -77,7 +55,9 @@ def has_hint(text: str) -> bool:
         return True
     lowered = text.lower()
     short = "ai" in lowered or "bot" in lowered
-    return _HINT.search(lowered) is not None or (short and _SHORT_HINT.search(lowered) is not None)
+    return _pattern("hint").search(lowered) is not None or (
+        short and _pattern("short_hint").search(lowered) is not None
+    )
 
 
 def normalise(line: str) -> str:
@@ -85,24 +65,24 @@ def normalise(line: str) -> str:
     if not line.isascii():
         line = TAGS.sub(lambda found: f" {tagged_text(found[0])} ", line)
         line = unicodedata.normalize("NFKC", SUSPECT.sub("", line)).replace("\u2019", "'")
-        line = _WORD.sub(lambda found: _undisguised(found[0]), line)
-    return _BLANKS.sub(" ", _LEADING.sub("", line, count=1)).strip().lower()
+        line = _pattern("word").sub(lambda found: _undisguised(found[0]), line)
+    return _pattern("blanks").sub(" ", _pattern("leading", re.IGNORECASE).sub("", line, count=1)).strip().lower()
 
 
 def phrases(text: str) -> Iterator[Phrase]:
     """All phrases of a normalised text, in no order."""
-    if _MAY_OVERRIDE.search(text):
-        for found in _OVERRIDE.finditer(text):
+    if _pattern("may_override").search(text):
+        for found in _pattern("override").finditer(text):
             yield Phrase("override", found.start(), found.end(), _is_mentioned(text, found.start(), found.end()))
-    for found in _OTHER_LANGUAGES.finditer(text):
+    for found in _pattern("other_languages").finditer(text):
         yield Phrase("override", found.start(), found.end(), _is_mentioned(text, found.start(), found.end()))
-    for pattern, address in ((_TO_ANY_READER, _ADDRESS), (_TO_MACHINE, _ADDRESS_OF_MACHINE)):
-        for found in pattern.finditer(text):
-            if address.search(text[max(0, found.start() - _NEAR) : found.end() + _NEAR]):
+    for order, address in (("to_any_reader", "address"), ("to_machine", "machine")):
+        for found in _pattern(order).finditer(text):
+            if _pattern(address).search(text[max(0, found.start() - _NEAR) : found.end() + _NEAR]):
                 yield Phrase("steer", found.start(), found.end(), mentioned=False)
-    for found in _CLAIM.finditer(text):
+    for found in _pattern("claim").finditer(text):
         yield Phrase("steer", found.start(), found.end(), mentioned=False)
-    for found in _TOKEN.finditer(text):
+    for found in _pattern("token").finditer(text):
         yield Phrase("token", found.start(), found.end(), mentioned=False)
 
 
@@ -116,4 +96,4 @@ def _is_mentioned(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 40) : start], text[end : end + 2]
     if before[-1:] and before[-1:] in _QUOTES and any(char in _QUOTES for char in after):
         return True
-    return bool(_REPORTED_SPEECH.search(before)) and not _OBLIGED.search(before)
+    return bool(_pattern("reported_speech").search(before)) and not _pattern("obliged").search(before)
