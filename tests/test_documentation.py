@@ -15,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
-from reviewbot.cli.main import build_parser
+from reviewbot.cli.arguments import build_parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

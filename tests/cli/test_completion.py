@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from reviewbot.cli.arguments import build_parser
 from reviewbot.cli.commands.completion import completion_command, completion_script
-from reviewbot.cli.main import build_parser
 
 ROOT = Path(__file__).parents[2]
 BASH = pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
@@ -109,7 +109,7 @@ def test_every_command_and_every_flag_of_a_review_is_in_each_script(shell: str) 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_command_prints_the_script_with_the_shipped_workers(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert completion_command(argparse.Namespace(shell=shell), build_parser()) == 0
+    assert completion_command(argparse.Namespace(shell=shell)) == 0
 
     printed = capsys.readouterr().out
     assert "reviewbot" in printed

@@ -14,8 +14,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from reviewbot.cli.agent_session import AgentSession
+from reviewbot.cli.arguments import build_parser
 from reviewbot.cli.commands.mcp import server_of
-from reviewbot.cli.main import build_parser
 from reviewbot.domain.errors import InputError
 from tests.action_runner import BEFORE, DEFECT
 from tests.git_repo import GitRepo

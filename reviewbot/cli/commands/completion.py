@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import shtab
 
 from reviewbot import wiring
+from reviewbot.cli.arguments import build_parser
 from reviewbot.config.settings import KEYS
 from reviewbot.config.values import Choice
 from reviewbot.domain.errors import ExitCode
@@ -17,10 +18,10 @@ _PLACES = {"FILE": shtab.FILE, "DIFF": shtab.FILE, "DIR": shtab.DIR}
 """What the parser calls an argument tells what may stand there."""
 
 
-def completion_command(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+def completion_command(arguments: argparse.Namespace) -> int:
     """`reviewbot completion SHELL`; the script goes to standard output."""
     names = [card.name for card in wiring.load_workers(None).cards]
-    sys.stdout.write(completion_script(parser, arguments.shell, names))
+    sys.stdout.write(completion_script(build_parser(), arguments.shell, names))
     return ExitCode.REVIEWED
 
 

@@ -14,6 +14,7 @@ from mcp_types import ToolAnnotations
 
 from reviewbot import __version__
 from reviewbot.cli.agent_session import AgentSession
+from reviewbot.cli.arguments import build_parser
 from reviewbot.domain.errors import ExitCode, ReviewbotError
 from reviewbot.tables import packaged_table
 
@@ -24,7 +25,7 @@ def mcp_command(arguments: argparse.Namespace) -> int:
     """Serve until the client leaves. Raises InputError where the root is no folder."""
     given = {"--engine": arguments.engine, "--max-cost": arguments.max_cost, "--effort": arguments.effort}
     options = [f"{flag}={value}" for flag, value in given.items() if value is not None]
-    session = AgentSession(arguments.repo or Path(), arguments.parse, options)
+    session = AgentSession(arguments.repo or Path(), build_parser().parse_args, options)
     server_of(session).run("stdio")
     return ExitCode.REVIEWED
 
