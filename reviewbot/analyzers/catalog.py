@@ -17,6 +17,7 @@ from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
 from reviewbot.analyzers.dependencies.tool import AddedDependencies
 from reviewbot.analyzers.imported import ImportedFindings
 from reviewbot.analyzers.imported.kinds import WORKERS
+from reviewbot.analyzers.migrations.tool import Migrations
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
 from reviewbot.analyzers.programs.rows import PROGRAMS
 from reviewbot.analyzers.programs.tool import ProgramAnalyzer
@@ -31,7 +32,6 @@ from reviewbot.analyzers.text.change_scan import ChangeScan
 from reviewbot.analyzers.text.debug_statements import DebugLeftovers
 from reviewbot.analyzers.text.hidden_text import HiddenText
 from reviewbot.analyzers.text.merge_conflicts import MergeConflicts
-from reviewbot.analyzers.text.migrations import Migrations
 from reviewbot.analyzers.text.review_manipulation import ReviewManipulation
 from reviewbot.analyzers.text.secrets import SecretScan
 from reviewbot.analyzers.text.weakened_lines import WeakenedLines

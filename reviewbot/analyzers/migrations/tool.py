@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
-from reviewbot.analyzers.core.reports import LineScan, rule_candidate
+from reviewbot.analyzers.core.reports import rule_candidate, scan
 from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.migrations.rebuilt_tables import rebuilt_tables
 from reviewbot.diff.paths import is_test
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import Candidate
-from reviewbot.domain.ports import ChangedFile
+from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.tables import packaged_table
 from reviewbot.threads import stoppable
 
@@ -23,21 +24,31 @@ MAX_LINE = 2_000
 _TABLE = re.compile(r"""(?i)\bdrop[_ ]table(?: IF EXISTS)?[\s("'`:]{1,4}(\w{1,100})""")
 
 
-class Migrations(LineScan):
-    """The tool `migrations`, a scan of plain lines."""
+class Migrations:
+    """The tool `migrations`: a scan of plain lines, and of what other tables lose."""
 
     name = "migrations"
+    languages: frozenset[str] | None = None
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         """`rules` by code, as the table `migrations` has them."""
         self._rules = rules
 
-    def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        """As `LineScan.find_candidates`."""
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at the added lines of a migration."""
+        return await scan(self.name, file.path, self.find_candidates(file, snapshot))
+
+    def find_candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+        """The candidates on the added lines of a file."""
         kind = next((each for each in _kinds() if each["path"].search(file.path)), None)
         if kind is None or is_test(file.path):
             return
-        lines = [line for line in stoppable(_lines(file, kind)) if not _is_made_here(line.text, file.head or "")]
+        added = list(stoppable(_lines(file, kind)))
+        for each in rebuilt_tables(file.path, added, file.head or "", snapshot):
+            rule = self._rules["rebuild-cascades"]
+            message = rule.message.format(table=each.table, child=each.child, place=each.place)
+            yield rule_candidate(rule, file.path, each.line, message)
+        lines = [line for line in added if not _is_made_here(line.text, file.head or "")]
         for code in ("data-dropped", "data-rewritten"):
             # The first of them says what kind of migration it is.
             line = next((line for line in lines if kind[code].search(line.text)), None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.text.migrations import Migrations
+from reviewbot.analyzers.migrations.tool import Migrations
 from reviewbot.domain.contracts import Hunk
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.review.calibration import Calibration
+from tests.snapshots import InMemorySnapshot
 
 TOOL = Migrations(packaged_rules("migrations", Calibration()).rules)
 
@@ -18,7 +19,7 @@ def said(path: str, head: str, first: int = 1) -> list[tuple[str, int | None]]:
     added = head.split("\n")[first - 1 :]
     hunk = Hunk(old_start=0, old_count=0, new_start=first, new_count=len(added), body="\n".join(f"+{x}" for x in added))
     file = ChangedFile(path, path, "text", (hunk,), head=head)
-    return [(each.rule, each.line) for each in TOOL.find_candidates(file)]
+    return [(each.rule, each.line) for each in TOOL.find_candidates(file, InMemorySnapshot())]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What a migration does to the tables of a database."""
