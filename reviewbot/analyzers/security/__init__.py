@@ -18,10 +18,12 @@ from reviewbot.analyzers.security.passwords import weak_passwords, weak_random
 from reviewbot.analyzers.security.patterns import slow_patterns
 from reviewbot.analyzers.security.settings import weak_settings
 from reviewbot.analyzers.security.tls import open_connections
+from reviewbot.analyzers.security.unsafe_calls import unsafe_calls
 from reviewbot.analyzers.security.web import open_web, unsafe_markup, weak_host_checks
 from reviewbot.diff.paths import is_test
 
 _CHECKS = (
+    unsafe_calls,
     weak_ciphers,
     weak_passwords,
     weak_signatures,
@@ -40,7 +42,7 @@ _CHECKS = (
     late_checks,
 )
 
-_IN_TESTS = (weak_ciphers, unsound_flow)
+_IN_TESTS = (unsafe_calls, weak_ciphers, unsound_flow)
 """The themes with a rule that speaks in test code; of all others nothing would be passed on."""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.code_index import CodeIndex
-from reviewbot.analyzers.security.words import PASSWORDS, argument, at, is_open, is_password, is_static, label, words
+from reviewbot.analyzers.security.words import PASSWORDS, argument, at, is_password, label, words
 from reviewbot.tables import words_in
 
 _FAST = frozenset(
@@ -24,28 +24,6 @@ _KEPT_WITH = PASSWORDS | {"secret", "token", "credential", "credentials", "signa
 _SLOW = frozenset({"bcrypt", "argon2", "scrypt", "pbkdf2", "hashpw", "hash_password", "make_password", "kdf"})
 _LEAKED = frozenset({"pwned", "pwnedpasswords", "breach", "breached", "hibp", "leaked"})
 """Words of code that asks a service of known passwords, whose protocol is made of fast hashes."""
-
-_HAZMAT = "cryptography.hazmat.primitives.kdf."
-_KDFS: dict[str, tuple[int | None, int | None, tuple[str, ...]]] = {
-    "hashlib.pbkdf2_hmac": (2, 3, ("iterations",)),
-    f"{_HAZMAT}pbkdf2.PBKDF2HMAC": (2, 3, ("iterations",)),
-    "Crypto.Protocol.KDF.PBKDF2": (1, 3, ("count",)),
-    "hashlib.scrypt": (None, None, ()),
-    f"{_HAZMAT}scrypt.Scrypt": (0, None, ()),
-    "Crypto.Protocol.KDF.scrypt": (1, None, ()),
-    "argon2.low_level.hash_secret": (1, None, ()),
-    "argon2.low_level.hash_secret_raw": (1, None, ()),
-    "bcrypt.hashpw": (1, None, ()),
-    "bcrypt.kdf": (1, None, ()),
-    "crypt.crypt": (1, None, ()),
-}
-"""Functions that make a key of a password: where the salt and the number of rounds stand."""
-
-_MIN_ROUNDS = 100_000
-"""Of PBKDF2. Guidance of 2023 asks for 600,000 with SHA-256 and 210,000 with SHA-512; far below is a mistake."""
-
-_MIN_DOUBLINGS = 10
-"""Of bcrypt, the least that is still advised."""
 
 _METHODS = ("random", "randint", "randrange", "choice", "choices", "sample", "uniform", "getrandbits", "randbytes")
 _WEAK = frozenset(
@@ -78,11 +56,6 @@ def weak_passwords(code: CodeIndex) -> Iterator[Found]:
     """Look at how passwords are hashed."""
     yield from _fast_hashes(code)
     yield from _weak_hashes(code)
-    yield from _derived(code)
-    for call in code.calls_to("bcrypt.gensalt"):
-        rounds = code.number(argument(call, 0, "rounds"))
-        if rounds is not None and rounds < _MIN_DOUBLINGS:
-            yield at("few-rounds", call)
 
 
 def _fast_hashes(code: CodeIndex) -> Iterator[Found]:
@@ -200,18 +173,6 @@ def _excused(code: CodeIndex, call: ast.Call) -> bool:
     names = (node for node in around if isinstance(node, ast.Name | ast.Attribute | ast.Constant))
     said = [function.name if function else "", *(label(code, node) or code.text(node)[:200] for node in names)]
     return any((_LEAKED | _SLOW) & set(words(name)) for name in said)
-
-
-def _derived(code: CodeIndex) -> Iterator[Found]:
-    for call in code.calls_to(*_KDFS):
-        salt_at, rounds_at, rounds_named = _KDFS[code.name(call.func)]
-        if is_open(call):
-            continue
-        if is_static(code, argument(call, salt_at, "salt")):
-            yield at("static-salt", call)
-        rounds = code.number(argument(call, rounds_at, *rounds_named)) if rounds_named else None
-        if rounds is not None and rounds < _MIN_ROUNDS:
-            yield at("few-rounds", call)
 
 
 def weak_random(code: CodeIndex) -> Iterator[Found]:
