@@ -244,9 +244,6 @@ class Planner(Protocol):
         Its tasks have ids of their own; a task that closes a gap of `settled` is called like that one with "~2" behind.
         """
 
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """The same slices as a task of another worker; None where no such worker runs."""
-
 
 class Verifier(Protocol):
     """Tries to refute what a worker found, and sets how far it can be believed."""

@@ -20,14 +20,13 @@ from reviewbot.domain.contracts import (
     Outcome,
     Plan,
     Review,
-    ReviewTask,
     WorkerResult,
 )
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Synthesizer, TaskResult
 from reviewbot.replay.model import RecordedUsage
 from reviewbot.replay.recorded_inputs import RecordedInputs, read, read_recorded_inputs
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch
 from reviewbot.review.gaps import gaps_of
 from reviewbot.review.pipeline import Setup, review
@@ -50,7 +49,7 @@ def by_rules(given: RecordedInputs, events: Sequence[Event]) -> Synthesizer:
         raise InputError(f"the review of this trace was made by a {given.synthesizer!r} synthesizer, which is not here")
     # Without these events there was no ledger, and the results hold their usage.
     usage_ledger = RecordedUsage(events) if any(event["event"] in USAGE_EVENTS for event in events) else None
-    return RuledSynthesizer(given.rules, given.engine, given.notes, usage_ledger, given.refused)
+    return RuledSynthesizer(given.rules, ReviewFacts(given.engine, given.notes, usage_ledger, given.refused))
 
 
 async def replay(events: Sequence[Event], synthesizer_of: SynthesizerOf = by_rules) -> Review:
@@ -163,11 +162,6 @@ class _RecordedPlanner:
         """The second one, where there was one."""
         del change, plan, settled
         return self.plans[1] if len(self.plans) > 1 else None
-
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """Nothing: a task that moved is in the trace with its outcome."""
-        del task, worker
-        return None
 
 
 @dataclass(frozen=True)

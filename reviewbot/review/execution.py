@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from reviewbot.domain.contracts import ChangeSet, Escalation, Outcome, ReviewTask, WorkerResult
 from reviewbot.domain.ports import Clock, Engine, Journal, Recorder, Snapshot, Tool, Verifier, WorkerSet, WorkOrder
@@ -12,6 +13,7 @@ from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.review.combine.suppression import Suppressor
 from reviewbot.review.dispatch.dispatcher import Dispatcher
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch
+from reviewbot.review.plan.planner import retarget
 from reviewbot.review.task import run_task
 
 
@@ -22,8 +24,6 @@ class PlanExecutor:
     worker_set: WorkerSet
     engine: Engine
     verifier: Verifier
-    retarget: Callable[[ReviewTask, str], ReviewTask | None]
-    """As `Planner.retarget`."""
     tools: Mapping[str, Tool]
     snapshot: Snapshot
     journal: Journal
@@ -32,6 +32,8 @@ class PlanExecutor:
     run_id: str
     concurrency: int
     deadline_s: float
+    workers: tuple[str, ...] = ()
+    """Names of the workers that a task may move to; none: all of the set."""
     mask: Mask = redact
     """What takes secrets out of a text, those of the change by their value."""
     suppressor: Suppressor = field(default_factory=Suppressor)
@@ -43,7 +45,7 @@ class PlanExecutor:
         """Return the function that runs all tasks of a plan, in the time left to a review that began at `started`."""
         return Dispatcher(
             attempt=lambda task, dependencies: self._attempt(change, task, dependencies),
-            retarget=self.retarget,
+            retarget=partial(retarget, self.worker_set, only=self.workers),
             journal=self.journal,
             run_id=self.run_id,
             trace=self.trace,

@@ -15,7 +15,7 @@ from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
 from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
 from reviewbot.redact.mask import SecretMask
 from reviewbot.replay.recorded_inputs import JointRow, RecordedInputs
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.model_calibration import ModelTables, NumberMaps
 from reviewbot.review.plan.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
@@ -94,7 +94,10 @@ class Components:
             how, maps = "rules", NumberMaps()
         else:
             how, maps = "judge" if made.judging else "claims", made.calibrator.maps
-        return RecordedInputs(made.rules, joint, made.engine, made.notes, how, number_maps=maps, refused=made.refused)
+        facts = made.facts
+        return RecordedInputs(
+            made.rules, joint, facts.engine, tuple(facts.notes), how, number_maps=maps, refused=facts.refused
+        )
 
 
 def rule_parts(settings: Settings, context: BuildContext, engine: Engine) -> Components:
@@ -110,7 +113,7 @@ def rule_parts(settings: Settings, context: BuildContext, engine: Engine) -> Com
         engine=engine,
         planner=planner,
         verifier=CappingVerifier(),
-        synthesizer=RuledSynthesizer(context.rules, engine.name, notes, refused=context.refused),
+        synthesizer=RuledSynthesizer(context.rules, ReviewFacts(engine.name, notes, refused=context.refused)),
         close=_nothing,
         preview=_preview_of(planner),
         tasks_at_once=settings.tasks_at_once,

@@ -22,6 +22,7 @@ from reviewbot.llm.tools import RepositoryTools
 from reviewbot.prices import unpriced_note
 from reviewbot.replay.model import RecordingLedger, RecordingModel
 from reviewbot.review.cards import shipped_files
+from reviewbot.review.combine.synthesizer import ReviewFacts
 from reviewbot.review.model_calibration import maps_for, packaged_model_tables
 from reviewbot.review.plan.bundling import BundlingPlanner, with_readers
 from reviewbot.review.plan.planner import RoutedPlanner
@@ -127,13 +128,15 @@ def _judge(
         prompt=prompt("judge"),
         push_prompt=prompt("push_judge"),
         trace=trace,
-        engine=ReaderEngine.name,
+        facts=ReviewFacts(
+            ReaderEngine.name,
+            (*context.notes, *_unpriced(settings)),
+            RecordingLedger(session.usage_ledger, trace),
+            context.refused,
+        ),
         calibrator=Calibrator(trace, maps_for(measured, hashes)),
         prefix_of=engine.prefix_of,
         lines_of=lambda path, side: tools.view.lines_or_none(path, "head" if side == "new" else "base"),
-        notes=(*context.notes, *_unpriced(settings)),
-        usage_ledger=RecordingLedger(session.usage_ledger, trace),
-        refused=context.refused,
         remaining_s=session.deadline.remaining_s,
         judging=judging,
     )

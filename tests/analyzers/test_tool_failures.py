@@ -23,7 +23,7 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, Review, ToolRun
 from reviewbot.domain.errors import ExitCode
 from reviewbot.domain.ports import ChangedFile, Snapshot, Tool, ToolReport
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
@@ -178,7 +178,6 @@ def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Told]:
             worker_set=worker_set,
             engine=engine,
             verifier=CappingVerifier(),
-            retarget=planner.retarget,
             tools=every,
             snapshot=DiffSnapshot(change),
             journal=MemoryJournal(),
@@ -188,7 +187,7 @@ def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Told]:
             concurrency=2,
             deadline_s=60.0,
         )
-        synthesizer = RuledSynthesizer(rules, engine.name)
+        synthesizer = RuledSynthesizer(rules, ReviewFacts(engine.name))
         setup = Setup(planner, executor, synthesizer, clock, trace)
         return Told(asyncio.run(review(change, setup)), trace.events, rules)
 

@@ -24,7 +24,7 @@ from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.sarif.log import render_sarif_named
 from reviewbot.report.terminal import render_terminal
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.trace import Trace, write_trace
 
@@ -55,7 +55,9 @@ def _recorded(
     rules = Rules({"security": 80}, 10)
     result = WorkerResult(task_id=task.task_id, findings=(finding,))
     settled = {task.task_id: TaskResult(task, (result,), done=True)}
-    answer = asyncio.run(RuledSynthesizer(rules, "scripted", ("a note",)).synthesize(change, plan, settled))
+    answer = asyncio.run(
+        RuledSynthesizer(rules, ReviewFacts("scripted", ("a note",))).synthesize(change, plan, settled)
+    )
     answer = answer.model_copy(update={"timings": Timings(wall_ms=1_200, critical_path_ms=0, sequential_ms=0)})
     trace = Trace(clock)
     record_inputs(trace, change, RecordedInputs(rules, (), "scripted", ("a note",)))

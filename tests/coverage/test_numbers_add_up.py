@@ -45,7 +45,7 @@ from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.brief import is_brief
 from reviewbot.report.markdown.comment import render_markdown
 from reviewbot.report.terminal import render_terminal
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
@@ -226,7 +226,6 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         worker_set=worker_set,
         engine=engine,
         verifier=CappingVerifier(),
-        retarget=planner.retarget,
         tools={},
         snapshot=DiffSnapshot(change),
         journal=MemoryJournal(),
@@ -236,7 +235,7 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
         concurrency=4,
         deadline_s=60.0,
     )
-    synthesizer = RuledSynthesizer(rules, engine.name)
+    synthesizer = RuledSynthesizer(rules, ReviewFacts(engine.name))
     setup = Setup(planner, executor, synthesizer, clock, Trace(clock))
     return mask_review(asyncio.run(review(change, setup))), rules
 

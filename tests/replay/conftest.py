@@ -23,7 +23,7 @@ from reviewbot.replay.recorded_inputs import RecordedInputs, joint_rows, record_
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.review.calibration import Calibration, RuleRow
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
@@ -136,7 +136,7 @@ class Run:
         rules = Rules.of(self.cards, 3, JOINT.joint_confidence)
         notes = ("a note",)
         record_inputs(trace, self.change, RecordedInputs(rules, joint_rows(JOINT), engine.name, notes, self._by()))
-        synthesizer: Any = RuledSynthesizer(rules, engine.name, notes)
+        synthesizer: Any = RuledSynthesizer(rules, ReviewFacts(engine.name, notes))
         if self.answers is not None:
             model, usage_ledger = RecordingModel(Saying(self.answers), trace), RecordingLedger(Spent(), trace)
             synthesizer = JudgingSynthesizer(
@@ -145,10 +145,8 @@ class Run:
                 "Judge it.",
                 "Judge a push.",
                 trace,
-                engine.name,
+                ReviewFacts(engine.name, notes, usage_ledger),
                 Calibrator(trace),
-                notes=notes,
-                usage_ledger=usage_ledger,
                 remaining_s=lambda: self.judge_s,
             )
         planner = self.planner(RoutedPlanner(worker_set, engine.covers, snapshot.head, PlanLimits()))
@@ -156,7 +154,6 @@ class Run:
             worker_set=worker_set,
             engine=engine,
             verifier=CappingVerifier(),
-            retarget=planner.retarget,
             tools={},
             snapshot=snapshot,
             journal=self.journal,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reviewbot.delivery import DeliveredReview
 from reviewbot.diff.parse import parse_diff
-from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask
+from reviewbot.domain.contracts import ChangeSet, Plan
 from reviewbot.domain.ports import ModelRequest, TaskResult
 from reviewbot.domain.ports import Text as SentText
 from reviewbot.report.json_report import render_json
@@ -157,9 +157,6 @@ class Twice:
             if task.task_id in names
         ]
         return plan.model_copy(update={"tasks": tuple(tasks)}) if tasks else None
-
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        return self._routed.retarget(task, worker)
 
 
 def test_a_second_round_is_replayed_as_well(run: Begin, again: Again) -> None:

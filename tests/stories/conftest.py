@@ -13,13 +13,13 @@ import pytest
 from reviewbot.delivery import mask_trace
 from reviewbot.delivery.deliver import mask_review
 from reviewbot.diff.parse import parse_diff
-from reviewbot.domain.contracts import ChangeSet, Plan, Review, ReviewTask, WorkerCard, WorkerResult
+from reviewbot.domain.contracts import ChangeSet, Plan, Review, WorkerCard, WorkerResult
 from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder
 from reviewbot.replay.recorded_inputs import RecordedInputs, record_inputs
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
 from reviewbot.report.json_report import render_json
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
@@ -74,9 +74,6 @@ class Lead:
 
     async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
         return self.second(plan, settled)
-
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        return self.routed.retarget(task, worker)
 
 
 class Judge:
@@ -160,7 +157,6 @@ class Story:
             worker_set=self.worker_set,
             engine=engine if self.gate is None else Gated(engine, *self.gate),
             verifier=self.verifier,
-            retarget=planner.retarget,
             tools={},
             snapshot=DiffSnapshot(change),
             journal=self.journal,
@@ -170,7 +166,7 @@ class Story:
             concurrency=self.concurrency,
             deadline_s=self.deadline_s,
         )
-        synthesizer = RuledSynthesizer(Rules.of(self.worker_set.cards, 10), engine.name, self.notes)
+        synthesizer = RuledSynthesizer(Rules.of(self.worker_set.cards, 10), ReviewFacts(engine.name, self.notes))
         return Setup(planner, executor, synthesizer, self.clock, trace, fan_out=self.fan_out)
 
     def asked(self) -> list[tuple[str, int]]:

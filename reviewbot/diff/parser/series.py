@@ -15,8 +15,9 @@ from reviewbot.diff.parser.sparse import Misfit, SparseFile
 from reviewbot.domain.contracts import FileChange, ParsedFile
 from reviewbot.domain.errors import DiffError
 
-MAX_WORK = 20_000_000
-"""Lines that are walked over all patches: each one walks the whole of what is known of each of its files."""
+MAX_WORK = 8_000_000
+"""Lines that are walked over all patches: each one walks all lines of its files up to the last one that it changes, and
+they are in memory by their numbers."""
 
 
 class _Step(NamedTuple):
@@ -106,14 +107,14 @@ class _Series:
         file = first.built.file
         entry.base_path = None if file.status == "added" else file.old_path or file.path
         entry.copied = file.status == "copied"
-        entry.sparse = SparseFile.of_base(exists=entry.base_path is not None)
+        entry.sparse = SparseFile(exists=entry.base_path is not None)
         self._apply(entry.sparse, first)
 
     def _apply(self, sparse: SparseFile, step: _Step) -> None:
         file = step.built.file
         if step.built.parsed.state != "read" or file.minified:
             _refuse(step, "is changed by several patches, of which one cannot be read in full")
-        self.work += sparse.size + file.added + file.removed
+        self.work += sparse.cost(file.hunks) + file.added + file.removed
         if self.work > self.max_work:
             raise DiffError(f"The series is too long to be put together: {WANTED}.")
         try:

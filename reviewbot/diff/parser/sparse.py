@@ -1,17 +1,15 @@
-"""A file of which only some lines are known: runs of lines of its base that are kept, and lines that were added."""
+"""A file of which only some lines are known: lines of its base that are kept, by their numbers, and lines added."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from reviewbot.domain.contracts import Hunk
 
 CONTEXT = 3
 """Lines of context, as git shows them."""
-_ENDLESS = 10**12
-"""More lines than any file has: a run whose end no hunk shows."""
 
 
 class Misfit(Exception):  # noqa: N818 - what a hunk is; it never leaves this package
@@ -20,18 +18,6 @@ class Misfit(Exception):  # noqa: N818 - what a hunk is; it never leaves this pa
     def __init__(self, line: int) -> None:
         super().__init__(line)
         self.line = line
-
-
-class _Kept(NamedTuple):
-    """A run of lines of the base."""
-
-    first: int
-    """Counted from 1."""
-    lines: int
-
-
-_Segment = _Kept | str
-"""A run of the base, or one added line; the note that a line has no newline stands below it, as in a hunk."""
 
 
 class _Block(NamedTuple):
@@ -47,50 +33,54 @@ class _Block(NamedTuple):
 class SparseFile:
     """A file after some hunks, and what they have shown of its base."""
 
-    segments: list[_Segment]
+    exists: bool
+    """Whether there is a base. It goes on behind the lines that hunks have reached, until its end is known."""
+    lines: list[int | str] = field(default_factory=list)
+    """Each line up to there: the number of one of the base, from 1, or an added one; the note that a line has no
+    newline stands below it, as in a hunk."""
     base: dict[int, str] = field(default_factory=dict)
     """The lines of the base that hunks have shown."""
-    base_count: int | None = None
-    """How many lines the base has, where that is known."""
-
-    @classmethod
-    def of_base(cls, *, exists: bool) -> Self:
-        """The file before any hunk; one that does not exist has no lines."""
-        return cls([_Kept(1, _ENDLESS)]) if exists else cls([], base_count=0)
-
-    @property
-    def size(self) -> int:
-        """The number of segments, to which the cost of applying a hunk is proportional."""
-        return len(self.segments)
+    reached: int = 0
+    """The last line of the base that is among `lines`, or was."""
 
     def copy(self) -> SparseFile:
         """An independent copy."""
-        return SparseFile(list(self.segments), dict(self.base), self.base_count)
+        return SparseFile(self.exists, list(self.lines), dict(self.base), self.reached)
+
+    def cost(self, hunks: Sequence[Hunk]) -> int:
+        """How many lines are walked to apply some hunks."""
+        return max([len(self.lines), *(hunk.old_start + hunk.old_count for hunk in hunks)])
 
     def apply(self, hunks: Sequence[Hunk], *, ends: bool = False) -> None:
         """Change it; `ends`: nothing of the file is left afterwards. Raises Misfit."""
-        walk = _Walk(self.segments)
-        made: list[_Segment] = []
+        made: list[int | str] = []
+        at = 0
         for hunk in hunks:
-            walk.copy(hunk.old_start - bool(hunk.old_count), made)
+            start = hunk.old_start - bool(hunk.old_count)
+            self._reach(start)
+            made += self.lines[at:start]
+            at = start
             for kind, text in _rows(hunk):
                 if kind == "+":
                     made.append(text)
                     continue
-                segment = walk.step()
-                if (self.base.setdefault(segment.first, text) if isinstance(segment, _Kept) else segment) != text:
-                    raise Misfit(walk.line)
+                at += 1
+                self._reach(at)
+                line = self.lines[at - 1]
+                if (self.base.setdefault(line, text) if isinstance(line, int) else line) != text:
+                    raise Misfit(at)
                 if kind == " ":
-                    _append(made, segment)
-        rest = walk.rest()
-        if ends:
-            runs = [segment for segment in rest if isinstance(segment, _Kept)]
-            if self.base_count is None and runs:
-                self.base_count = runs[-1].first - 1
-            rest = []
-        for segment in rest:
-            _append(made, segment)
-        self.segments = made
+                    made.append(line)
+        self.lines = made if ends else made + self.lines[at:]
+        self.exists = self.exists and not ends
+
+    def _reach(self, count: int) -> None:
+        """Have so many lines. Raises Misfit where the file has fewer."""
+        missing = max(0, count - len(self.lines))
+        if missing and not self.exists:
+            raise Misfit(len(self.lines) + 1)
+        self.lines += range(self.reached + 1, self.reached + missing + 1)
+        self.reached += missing
 
     def hunks(self) -> list[Hunk]:
         """The hunks that turn the base into this file, with the context that is known."""
@@ -107,15 +97,15 @@ class SparseFile:
         return [*found, self._hunk(group, shift)] if group else found
 
     def _blocks(self) -> Iterator[_Block]:
-        base, added = 1, []
-        for segment in self.segments:
-            if isinstance(segment, str):
-                added.append(segment)
+        first = 1
+        added: list[str] = []
+        for line in (*self.lines, self.reached + 1):
+            if isinstance(line, str):
+                added.append(line)
                 continue
-            yield from self._block(base, segment.first - base, added)
-            base, added = segment.first + segment.lines, []
-        left = 0 if self.base_count is None else max(0, self.base_count - base + 1)
-        yield from self._block(base, left, added)
+            if added or line > first:
+                yield from self._block(first, line - first, added)
+            first, added = line + 1, []
 
     def _block(self, first: int, removed: int, added: Sequence[str]) -> Iterator[_Block]:
         """The block without the lines at its ends that came back as they were; none where nothing is left."""
@@ -163,54 +153,6 @@ class SparseFile:
                 break
             known.append(line)
         return known
-
-
-class _Walk:
-    """A walk over the lines of a file."""
-
-    def __init__(self, segments: Sequence[_Segment]) -> None:
-        self._segments = list(reversed(segments))
-        self.line = 0
-        """The last line that was passed."""
-
-    def step(self) -> _Segment:
-        """The next line. Raises Misfit behind the last one."""
-        self.line += 1
-        if not self._segments:
-            raise Misfit(self.line)
-        segment = self._segments.pop()
-        if isinstance(segment, str):
-            return segment
-        if segment.lines > 1:
-            self._segments.append(_Kept(segment.first + 1, segment.lines - 1))
-        return _Kept(segment.first, 1)
-
-    def copy(self, line: int, made: list[_Segment]) -> None:
-        """Pass all lines up to this one. Raises Misfit where it lies behind the end."""
-        while self.line < line:
-            segment = self._segments[-1] if self._segments else None
-            if isinstance(segment, _Kept):
-                self._segments.pop()
-                count = min(segment.lines, line - self.line)
-                if count < segment.lines:
-                    self._segments.append(_Kept(segment.first + count, segment.lines - count))
-                _append(made, _Kept(segment.first, count))
-                self.line += count
-            else:
-                made.append(self.step())
-
-    def rest(self) -> list[_Segment]:
-        """What is behind the last line that was passed."""
-        return self._segments[::-1]
-
-
-def _append(made: list[_Segment], segment: _Segment) -> None:
-    """Add a segment; a run that goes on where the last one ends is one with it."""
-    last = made[-1] if made else ""
-    if isinstance(segment, _Kept) and isinstance(last, _Kept) and last.first + last.lines == segment.first:
-        made[-1] = _Kept(last.first, last.lines + segment.lines)
-    else:
-        made.append(segment)
 
 
 def _rows(hunk: Hunk) -> Iterator[tuple[str, str]]:

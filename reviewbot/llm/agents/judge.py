@@ -25,7 +25,6 @@ from reviewbot.domain.contracts import (
     ReadBefore,
     Review,
     Severity,
-    Suppression,
 )
 from reviewbot.domain.contracts.answers import JudgeRuling, ReviewAnswer
 from reviewbot.domain.errors import BudgetError, DeadlineError, ProviderError, RefusedError, TransientError
@@ -37,7 +36,6 @@ from reviewbot.domain.ports import (
     TaskResult,
     ToolAnswer,
     ToolCall,
-    UsageLedger,
 )
 from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
@@ -122,7 +120,7 @@ class JudgingSynthesizer:
     push_prompt: str
     """For the claims about a small push."""
     trace: Recorder
-    engine: str
+    facts: ReviewFacts
     calibrator: Calibrator
     prefix_of: Callable[[str], SharedPrefix | None] = lambda _path: None
     """What the reader of a file was shown; may block."""
@@ -131,18 +129,14 @@ class JudgingSynthesizer:
     bounds: Bounds = JUDGE_BOUNDS
     mask: Callable[[str], str] = redact
     """A text with masked secrets."""
-    notes: tuple[str, ...] = ()
-    usage_ledger: UsageLedger | None = None
     remaining_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
-    refused: tuple[Suppression, ...] = ()
-    """Comments that silence nothing; the review lists them."""
     judging: bool = True
     """False: what readers claim with proof stands as they claim it."""
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything. No error: what cannot be ruled on stays as claimed, at its cap, with a note."""
-        notes = list(self.notes)
+        notes = list(self.facts.notes)
         self.calibrator.measured = not any(task.small_push for task in plan.tasks)
         findings = map(self.calibrator.finding, findings_of(settled))
         found = self._joined(merge(findings, self.rules.joint_confidence))
@@ -153,13 +147,7 @@ class JudgingSynthesizer:
         entries = (entry for end in settled.values() for result in end.results for entry in result.suppressed)
         weighed = self._weighed(found, claims, rulings, configured_severities(entries))
         notes += self.calibrator.notes()
-        facts = ReviewFacts(
-            self.engine,
-            notes,
-            None if self.usage_ledger is None else self.usage_ledger.usage_by_purpose(),
-            self.refused,
-        )
-        return build_review(change, plan, settled, weighed, facts)
+        return build_review(change, plan, settled, weighed, replace(self.facts, notes=notes))
 
     def first_request(self, paths: Iterable[str]) -> ModelRequest | None:
         """The request to a judge, without claims and the code around them; None where no judge is asked. Asks no model.

@@ -107,10 +107,6 @@ class ModelPlanner:
         reason = f"a second round: {with_count(len(again), 'task')} tried again, {len(further)} that findings ask for"
         return Plan(goal=plan.goal, tasks=(*again, *further), origin=plan.origin, reason=reason)
 
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """Give the slices of a task to another worker; None where no such worker runs."""
-        return self.routed.retarget(task, worker)
-
     def request_of(self, change: ChangeSet, routed: Plan) -> ModelRequest | None:
         """The request that `plan` would send where the routed plan is this one; None where it would send none."""
         context = self._ground(change, routed)

@@ -125,10 +125,9 @@ class ReviewFacts:
 
     engine: str
     notes: Sequence[str] = ()
-    spent: Mapping[str, Usage] | None = None
-    """By purpose, from the usage ledger; empty where there is none."""
+    usage_ledger: UsageLedger | None = None
     refused: tuple[Suppression, ...] = ()
-    """Comments that silence nothing."""
+    """Comments that silence nothing; the review lists them."""
 
 
 @dataclass(frozen=True)
@@ -136,21 +135,11 @@ class RuledSynthesizer:
     """The `Synthesizer` that follows rules alone."""
 
     rules: Rules
-    engine: str
-    notes: tuple[str, ...] = ()
-    usage_ledger: UsageLedger | None = None
-    refused: tuple[Suppression, ...] = ()
-    """Comments that silence nothing; the review lists them."""
+    facts: ReviewFacts
 
     async def synthesize(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Review:
         """One review of everything."""
-        facts = ReviewFacts(
-            self.engine,
-            self.notes,
-            None if self.usage_ledger is None else self.usage_ledger.usage_by_purpose(),
-            self.refused,
-        )
-        return build_review(change, plan, settled, merge_and_sort(findings_of(settled), self.rules), facts)
+        return build_review(change, plan, settled, merge_and_sort(findings_of(settled), self.rules), self.facts)
 
 
 def findings_of(settled: Mapping[str, TaskResult]) -> list[Finding]:
@@ -172,7 +161,8 @@ def build_review(
     ]
     issues = weighed.issues
     verdict = decide(change, coverage, gaps, issues, len(human))
-    rows = usages(plan, ends, facts.spent)
+    spent = None if facts.usage_ledger is None else facts.usage_ledger.usage_by_purpose()
+    rows = usages(plan, ends, spent)
     entries = (entry for end in ends for result in end.results for entry in result.suppressed)
     suppressed = distinct_suppressions((*entries, *facts.refused))
     return Review(

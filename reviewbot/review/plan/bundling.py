@@ -72,10 +72,6 @@ class BundlingPlanner:
             self.begin(further)
         return further
 
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """As the other planner: a task that moves has a conversation of its own."""
-        return self.inner.retarget(task, worker)
-
 
 def with_readers(plan: Plan, effort: Effort, foreign: Collection[str]) -> Plan:
     """The plan with a reader for each task that asks a model, and one for the names that cross its parts."""

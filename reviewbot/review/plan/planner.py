@@ -101,10 +101,6 @@ class RoutedPlanner:
         del change, plan, settled
         return None
 
-    def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-        """Give the slices of a task to another worker; None where no such worker runs."""
-        return retarget(self.worker_set, task, worker, self.limits.workers)
-
 
 class _Routed(NamedTuple):
     """A file, its slices and who reads them."""

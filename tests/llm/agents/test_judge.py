@@ -21,6 +21,7 @@ from reviewbot.llm.prompts.judge_prompt import MAX_PROOF_CHARS, NamedClaim, judg
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.review.combine.suppression import Suppressor
+from reviewbot.review.combine.synthesizer import ReviewFacts
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.sources.memory import DiffSnapshot
 from tests.make import MakeFinding, MakeReply
@@ -53,7 +54,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         result = fields.pop("suppressor", Suppressor()).apply(result)
         plan = Plan(goal="g", tasks=(task,), reason="r")
         prompts = {"prompt": "Judge it.", "push_prompt": "Judge a push."}
-        known = {"rules": RULES, **prompts, "engine": "models", "calibrator": Calibrator(trace)}
+        known = {"rules": RULES, **prompts, "facts": ReviewFacts("models"), "calibrator": Calibrator(trace)}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
         settled = {task.task_id: TaskResult(task, (result,), done=True)}
         return asyncio.run(judge.synthesize(change, plan, settled))

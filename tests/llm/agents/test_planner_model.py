@@ -16,7 +16,6 @@ from reviewbot.domain.contracts import (
     Finding,
     Hunk,
     Plan,
-    ReviewTask,
     Usage,
     WorkerCard,
     WorkerResult,
@@ -247,17 +246,6 @@ def test_a_proposed_worker_sits_on_a_seat_where_there_is_one(
 
 def test_a_seat_gets_no_task_by_rules(build: Callable[..., ModelPlanner], change: ChangeSet) -> None:
     assert planned(build(FakeModel(an_answer()), seats=2), change).tasks == routed(build(FakeModel()), change).tasks
-
-
-def test_a_task_moves_as_in_a_routed_plan(
-    build: Callable[..., ModelPlanner], a_task: Callable[..., ReviewTask]
-) -> None:
-    planner = build(FakeModel())
-    moved = planner.retarget(a_task(), "security")
-
-    assert moved is not None
-    assert moved.worker == "security"
-    assert planner.retarget(a_task(), "janitor") is None
 
 
 # --- the second round

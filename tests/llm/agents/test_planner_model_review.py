@@ -12,7 +12,7 @@ from reviewbot.domain.contracts import ChangeSet, FileChange, Metadata, Review, 
 from reviewbot.domain.errors import EngineError
 from reviewbot.domain.ports import Answer, WorkerSet, WorkOrder
 from reviewbot.llm.agents.planner import ModelPlanner, Planning
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
@@ -67,7 +67,6 @@ def _reviewed(
             worker_set=worker_set,
             engine=engine,
             verifier=CappingVerifier(),
-            retarget=planner.retarget,
             tools={},
             snapshot=no_snapshot,
             journal=journal,
@@ -77,7 +76,7 @@ def _reviewed(
             concurrency=4,
             deadline_s=600.0,
         )
-        synthesizer = RuledSynthesizer(Rules.of(worker_set.cards, 25), engine.name)
+        synthesizer = RuledSynthesizer(Rules.of(worker_set.cards, 25), ReviewFacts(engine.name))
         setup = Setup(planner, executor, synthesizer, clock, trace)
         return asyncio.run(review(change, setup))
 

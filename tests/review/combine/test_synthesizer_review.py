@@ -16,7 +16,7 @@ from reviewbot.domain.contracts import (
     Review,
 )
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.combine.synthesizer import RuledSynthesizer
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.plan.triage import TriageRules, triage
 from tests.make import MakeChange, MakeFile, MakeFinding, MakePlan, MakeResult, MakeTask
@@ -26,7 +26,7 @@ RULES = Rules({"security": 80, "logic": 80, "style": 90}, max_findings=50)
 
 def review_of(plan: Plan, *ends: TaskResult, change: ChangeSet, notes: Sequence[str] = ()) -> Review:
     settled = {end.task.task_id: end for end in ends}
-    return asyncio.run(RuledSynthesizer(RULES, "scripted", tuple(notes)).synthesize(change, plan, settled))
+    return asyncio.run(RuledSynthesizer(RULES, ReviewFacts("scripted", notes)).synthesize(change, plan, settled))
 
 
 def test_a_review_with_nothing_to_say_is_clean(

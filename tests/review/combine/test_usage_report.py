@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Usage
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.combine.synthesizer import RuledSynthesizer, usages
+from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer, usages
 from reviewbot.review.combine.visibility import Rules
 from tests.make import MakePlan, MakeResult, MakeTask
 from tests.reading_cases import read
@@ -71,7 +71,7 @@ def test_a_review_by_rules_tells_what_the_books_say(
     a_file: Callable[..., FileChange],
 ) -> None:
     synthesizer = RuledSynthesizer(
-        Rules({"logic": 80}, 50), "claude", usage_ledger=Ledger({"logic": ONE, "verifier": TWO})
+        Rules({"logic": 80}, 50), ReviewFacts("claude", usage_ledger=Ledger({"logic": ONE, "verifier": TWO}))
     )
 
     review = asyncio.run(synthesizer.synthesize(a_change(a_file()), a_plan(done.task), {done.task.task_id: done}))
@@ -87,7 +87,7 @@ def test_the_model_that_read_a_file_is_named_among_those_that_looked(
     a_file: Callable[..., FileChange],
 ) -> None:
     end = TaskResult(a_task(), (a_result(readings=(read(models=("claude-sonnet",), analyzers=("ruff",)),)),), done=True)
-    synthesizer = RuledSynthesizer(Rules({"logic": 80}, 50), "claude")
+    synthesizer = RuledSynthesizer(Rules({"logic": 80}, 50), ReviewFacts("claude"))
 
     review = asyncio.run(synthesizer.synthesize(a_change(a_file()), a_plan(end.task), {end.task.task_id: end}))
 

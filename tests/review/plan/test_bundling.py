@@ -93,9 +93,6 @@ def test_the_planner_bundles_both_rounds_and_says_so_before_they_run(a_task_on: 
         async def more(self, change: ChangeSet, plan: Plan, settled: object) -> Plan | None:
             return self.further
 
-        def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-            return task
-
     inner, begun = Inner(), list[str]()
     planner = BundlingPlanner(inner, "standard", (), lambda each: begun.extend(task.reader for task in each.tasks))
 
@@ -109,4 +106,3 @@ def test_the_planner_bundles_both_rounds_and_says_so_before_they_run(a_task_on: 
     asyncio.run(run())
 
     assert begun == ["reader-1", "second-reader-1"]
-    assert planner.retarget(made.tasks[0], "style") == made.tasks[0]

@@ -144,9 +144,6 @@ def test_a_plan_of_rules_for_a_large_change_has_one(
         async def more(self, change: ChangeSet, _plan: Plan, settled: object) -> Plan | None:
             return plan
 
-        def retarget(self, task: ReviewTask, worker: str) -> ReviewTask | None:
-            return None
-
     planner = BundlingPlanner(Inner(), "standard", ())
     made = asyncio.run(planner.plan(ChangeSet()))
 

@@ -20,6 +20,7 @@ from reviewbot.llm.agents.judge import JudgingSynthesizer
 from reviewbot.replay.model import RecordedModel, RecordedUsage
 from reviewbot.replay.recorded_inputs import RecordedInputs
 from reviewbot.replay.replay_review import NullRecorder, by_rules, replay
+from reviewbot.review.combine.synthesizer import ReviewFacts
 from reviewbot.review.trace import Event, read_trace
 
 MAX_TRACE_BYTES = 256 * 1024 * 1024
@@ -48,11 +49,8 @@ def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesize
         prompt="",
         push_prompt="",
         trace=silent,
-        engine=given.engine,
+        facts=ReviewFacts(given.engine, given.notes, RecordedUsage(events), given.refused),
         calibrator=Calibrator(silent, given.number_maps),
-        notes=given.notes,
-        usage_ledger=RecordedUsage(events),
-        refused=given.refused,
         judging=given.synthesizer == "judge",
     )
 
