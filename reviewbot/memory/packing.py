@@ -24,7 +24,7 @@ _RAW = -zlib.MAX_WBITS
 _DICTIONARY = (
     b'"lacking":["files":["since":"new":1,"open":1,"closed":1,"symbol":"kind":"code":"line":"rows":"rule":"reason":'
     b'"first reported","who":"reviewbot","severity":"critical","state":"records":[{"names":["v=1 repository= pull= '
-    b'head= policy= newer=0 left=0 code=0 check=success findings= ledger={"heads":[{"head":"","outcome":"reviewed",'
+    b'head= policy= newer=0 code=0 check=success ledger={"heads":[{"head":"","outcome":"reviewed",'
     b'"at":"2026-12-01T00:00:00Z","policy":"","base":""}],"seen_last":"*"}'
 )
 """How a marker is likely to read. It must stay as it is: what was written with it can be read with nothing else."""

@@ -43,8 +43,8 @@ _SIGNATURE = f"({_NAME})"
 _PLACE = f"v=1 repository=({_NUMBER}) pull=({_NUMBER})"
 # Each field has its own separator and bounds, so that a text that fails is left at the first character that is wrong.
 _REVIEW = re.compile(
-    rf"{_PLACE} head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME}) newer=({_NUMBER}) left=0"
-    rf"(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?(?: summary=({_NUMBER}))? findings=(?: ledger=(\{{.*\}}))?"
+    rf"{_PLACE} head=([0-9a-f]{{40}}|[0-9a-f]{{64}}) policy=({_NAME}) newer=({_NUMBER})"
+    rf"(?: code=([0-9]))?(?: check=([a-z]{{7,9}}))?(?: summary=({_NUMBER}))?(?: ledger=(\{{.*\}}))?"
 )
 """What the marker of a review holds."""
 _PACKED = re.compile(rf"(v=2 data=([A-Za-z0-9+/=]{{1,{MAX_PACKED_CHARS + 300}}})) signature={_SIGNATURE}")
@@ -142,7 +142,7 @@ class Signer:
         summary = f" summary={marker.summary}" if marker.summary else ""
         fields = (
             f"v=1 repository={marker.repository_id} pull={marker.pull} head={marker.head_sha} policy={marker.policy}"
-            f" newer={marker.newer} left=0{code}{check}{summary} findings={ledger and f' ledger={ledger}'}"
+            f" newer={marker.newer}{code}{check}{summary}{ledger and f' ledger={ledger}'}"
         )
         return self._signed(_OPENS_REVIEW, f"v=2 data={deflate(fields)}")
 

@@ -137,7 +137,7 @@ def test_the_marker_of_an_answer_is_read_as_it_was_written(answer: AnswerMarker)
     assert SIGNER.read_finding(body, 4242, 7) is None
 
 
-@pytest.mark.parametrize("unit", ["<!-- reviewbot:review ", " -->", "findings=" + "0" * 32 + ",", "v=1 repository=1 "])
+@pytest.mark.parametrize("unit", ["<!-- reviewbot:review ", " -->", "finding=" + "0" * 32 + " ", "v=1 repository=1 "])
 def test_a_hostile_body_of_megabytes_has_none(unit: str) -> None:
     assert SIGNER.read_review(unit * (5_000_000 // len(unit)) + " -->", 4242, 7) is None
 
