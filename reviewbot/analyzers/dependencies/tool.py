@@ -16,6 +16,7 @@ from reviewbot.analyzers.dependencies.checks import (
     locked_as_before,
     unlocked_in,
 )
+from reviewbot.analyzers.dependencies.entry_points import missing_entry_points
 from reviewbot.analyzers.dependencies.manifests import Dependency, Manifest, dependencies, manifest_of
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.domain.contracts import Candidate
@@ -41,14 +42,16 @@ class AddedDependencies:
         return await scan(self.name, file.path, self._candidates(file, snapshot))
 
     def _candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+        if file.head is None or is_test(file.path) or is_example(file.path) or _is_copied(file.path):
+            return
+        for entry, other in missing_entry_points(file, snapshot):
+            rule = self._rules["entry-point-missing"]
+            line = next((each for each in added_lines(file) if f'"{entry}"' in each.text), None)
+            if line is not None:
+                yield rule_candidate(rule, file.path, line, _said(rule, entry, other))
+                break  # the others are missing in the same way
         manifest = manifest_of(file.path)
-        if (
-            manifest is None
-            or file.head is None
-            or is_test(file.path)
-            or is_example(file.path)
-            or _is_copied(file.path)
-        ):
+        if manifest is None:
             return
         before = dependencies(manifest, file.base)
         # In a Cargo.toml a name alone on its line switches a feature on.
