@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from reviewbot.analyzers.core.copies import hold_copies
 from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.patterns.languages import TABLES
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
@@ -112,7 +113,7 @@ async def found(file: ChangedFile) -> list[Candidate]:
     nothing = DiffSnapshot(ChangeSet())
     for tool in TOOLS:
         report = await without_preexisting(tool, file, await tool.run(file, nothing), nothing)
-        candidates += report.candidates
+        candidates += hold_copies(file, report).candidates
     return candidates
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from reviewbot.diff.paths import is_example, is_test
+from reviewbot.diff.vendored import is_packed
 from reviewbot.domain.contracts import Severity
 from reviewbot.review.calibration import Calibration, packaged_calibration
 from reviewbot.tables import made_once, packaged_text
@@ -30,7 +31,8 @@ _PERCENT = 100
 _WRITTEN_CHARS = 1_000
 """A longer line was written by a program, such as a bundler."""
 
-_WRITTEN_CAP = 70
+WRITTEN_CAP = 70
+"""The most that is trusted what rules of quality say of code that was copied or generated."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,9 @@ class Rule:
         return "warning" if self.severity == "critical" and self._cap(line, path) < _PERCENT else self.severity
 
     def _cap(self, line: str, path: str) -> int:
-        """The most that a report is trusted; less in lines that a bundler wrote, which no one mends, but for holes."""
-        if len(line) > _WRITTEN_CHARS and not self.tool.endswith("security"):
-            return _WRITTEN_CAP
+        """The most that a report is trusted; less in lines that a program wrote, which no one mends, but for holes."""
+        if (len(line) > _WRITTEN_CHARS or is_packed(line)) and not self.tool.endswith("security"):
+            return WRITTEN_CAP
         return self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
 
     def message_for(self, said: str) -> str:

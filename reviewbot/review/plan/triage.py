@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from itertools import islice
 from typing import NamedTuple
 
 from reviewbot.coverage.needs import Declared, needs_of
-from reviewbot.diff.rows import Row, hunk_rows
+from reviewbot.diff.rows import hunk_rows
+from reviewbot.diff.vendored import HEAD_LINES, copy_sign
 from reviewbot.domain.contracts import ChangeSet, FileChange, PlannedFile
 
-VENDOR_FOLDERS = frozenset({"bower_components", "node_modules", "third_party", "vendor", "vendored", "site-packages"})
-GENERATED_NAMES = (
-    "*.min.js", "*.min.css", "*.map", "*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py", "*.pb.go", "*.pb.cc", "*.pb.h",
-    "*.g.dart", "*.generated.*", "*.designer.cs", "*.snap", "*.bundle.js",
-)  # fmt: skip
-GENERATED_MARKER = re.compile(
-    r"@generated\b|\bDO NOT EDIT\b|\b(?:auto-?generated|generated) by\b|^// Code generated ", re.IGNORECASE
-)
 MAX_FILES = 3_000
 """GitHub lists no more files of one pull request."""
-MARKER_LINES = 5
-"""A generator writes its marker at the top of a file; further down the words are prose."""
-MARKER_WIDTH = 300
-"""Columns of a line in which the marker is looked for."""
-
 RISKY_NAME = re.compile(
     r"auth|login|passw|secret|token|crypt|session|permission|admin|payment|billing|sql|query|migrat|deseriali|upload"
     r"|webhook|\.github/|dockerfile|\.sh$|deploy|terraform|\.tf$",
@@ -100,19 +87,14 @@ def looks_generated(file: FileChange) -> str | None:
 
     All of this comes from the author of the change, so that no file is spared a review for it.
     """
-    *folders, name = file.path.split("/")
-    if folder := next((f for f in folders if f in VENDOR_FOLDERS), None):
-        return f"vendored, below {folder}/"
-    if any(fnmatchcase(name, glob) for glob in GENERATED_NAMES):
-        return "by its name"
     if file.minified:
         return "a line of it is longer than 20,000 characters"
-    return "it says so in its first lines" if _marker(file) else None
+    return copy_sign(file.path, _first_lines(file))
 
 
-def _marker(file: FileChange) -> Row | None:
-    """The line near the top that says that a program made the file."""
+def _first_lines(file: FileChange) -> list[str]:
+    """The first lines of the new side, as far as the change shows them."""
     if not file.hunks or file.hunks[0].new_start > 1:
-        return None
-    top = islice((row for row in hunk_rows(file.hunks[0]) if row.new is not None), MARKER_LINES)
-    return next((row for row in top if GENERATED_MARKER.search(row.text[:MARKER_WIDTH])), None)
+        return []
+    rows = (row.text for row in hunk_rows(file.hunks[0]) if row.new is not None)
+    return list(islice(rows, HEAD_LINES))

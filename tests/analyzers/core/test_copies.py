@@ -1,0 +1,72 @@
+"""What is said of copied files: tools of quality are held back, holes are not."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from reviewbot.analyzers.core.copies import hold_copies
+from reviewbot.analyzers.patterns.tool import PatternTool
+from reviewbot.domain.contracts import ChangeSet, Hunk
+from reviewbot.domain.ports import ChangedFile, ToolReport
+from reviewbot.sources.memory import DiffSnapshot
+
+SLIP = "if (total > 3 || total > 3) { go(); }\n"
+HOLE = "import { exec } from 'child_process';\napp.get('/', (req, res) => { exec('ls ' + req.query.dir); });\n"
+BANNER = "/*! Tabs v2.4.1 | MIT */\n"
+
+
+def a_new_file(path: str, text: str, first: int = 1, *, whole: bool = True) -> ChangedFile:
+    lines = text.removesuffix("\n").split("\n")
+    body = "\n".join(f"+{line}" for line in lines)
+    hunk = Hunk(old_start=0, old_count=0, new_start=first, new_count=len(lines), body=body)
+    return ChangedFile(path, path, "javascript", (hunk,), head=text if whole else None)
+
+
+def said_of(tool: str, file: ChangedFile) -> ToolReport:
+    report = asyncio.run(PatternTool(tool).run(file, DiffSnapshot(ChangeSet())))
+    assert report.candidates
+    return hold_copies(file, report)
+
+
+def test_a_slip_in_a_file_of_ones_own_is_posted() -> None:
+    [found] = said_of("patterns-logic", a_new_file("src/a.js", SLIP)).candidates
+
+    assert found.confidence >= 80
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("third_party/a.js", SLIP), ("web/jstree/a.js", SLIP), ("web/jquery.a.js", SLIP), ("src/a.js", BANNER + SLIP)],
+)
+def test_a_slip_in_a_copied_file_is_held_back(path: str, text: str) -> None:
+    [found] = said_of("patterns-logic", a_new_file(path, text)).candidates
+
+    assert (found.confidence, found.rule) == (70, "js-condition-twice")
+
+
+def test_a_slip_on_a_minified_line_is_held_back_in_any_file() -> None:
+    line = "if(total>3||total>3){b()}" + "c(1);" * 50
+    [found] = said_of("patterns-logic", a_new_file("src/a.js", line + "\n")).candidates
+
+    assert found.confidence == 70
+
+
+def test_a_hole_in_a_copied_file_is_reported_like_any_other() -> None:
+    own, copied = (
+        said_of("patterns-security", a_new_file(path, BANNER + HOLE)).candidates
+        for path in ("src/a.js", "vendor/jquery/a.js")
+    )
+
+    assert [(found.rule, found.confidence) for found in own] == [(found.rule, found.confidence) for found in copied]
+
+
+def test_the_head_is_read_from_the_hunk_where_the_file_is_not_at_hand() -> None:
+    at_the_top, below = (
+        said_of("patterns-logic", a_new_file("src/a.js", BANNER + SLIP, first, whole=False)).candidates
+        for first in (1, 200)
+    )
+
+    assert at_the_top[0].confidence == 70
+    assert below[0].confidence >= 80
