@@ -20,7 +20,7 @@ from secrets import token_hex
 from threading import Lock
 
 from reviewbot.domain.repository_files import Expression
-from reviewbot.sources.blobs.segment import MAX_BLOB_BYTES, DamagedError, Segment, SegmentWriter
+from reviewbot.sources.blobs.segment import DamagedError, Segment, SegmentWriter, hash_of
 
 MAX_STORE_BYTES = 2 * 2**30
 """Of all repositories. The one that was used longest ago goes first."""
@@ -35,10 +35,9 @@ SPARE_BYTES = 256 * 2**20
 """Of the disk, left alone."""
 
 _POLL_S = 0.05
-_SEGMENT = ".blobs"
+_SEGMENT = ".sqlite"
 _PART = ".part"
 _LOCK = "lock"
-_SHA1_DIGITS = 40
 
 
 class BusyError(OSError):
@@ -117,8 +116,7 @@ class BlobFolder:
 
     def missing(self, wanted: Iterable[str]) -> set[str]:
         """The hashes of files that are not kept here."""
-        segments = self._segments
-        return {sha for sha in wanted if not any(sha in segment for segment in segments)}
+        return set(wanted).difference(*(segment.hashes() for segment in self._segments))
 
     def read(self, sha: str) -> bytes | None:
         """A file by its hash; None where it is not kept here."""
@@ -154,17 +152,15 @@ class BlobFolder:
     @contextmanager
     def _new_segment(self) -> Iterator[SegmentWriter]:
         part = self._folder / f"{token_hex(8)}{_PART}"
-        with part.open("xb") as file:
-            writer = SegmentWriter(file)
+        writer = SegmentWriter(part)
+        try:
+            yield writer
+        finally:
             try:
-                yield writer
+                if writer.finish():
+                    part.rename(part.with_suffix(_SEGMENT))
             finally:
-                try:
-                    if len(writer):
-                        writer.finish()
-                        part.rename(part.with_suffix(_SEGMENT))
-                finally:
-                    part.unlink(missing_ok=True)
+                part.unlink(missing_ok=True)
 
     def _compact(self, wanted: Collection[str]) -> None:
         """Write what is wanted now into one segment and let go of the others. Only while holding the lock."""
@@ -184,17 +180,6 @@ class BlobFolder:
             part.unlink(missing_ok=True)
         with self._lock:
             self._segments = _load(self._folder, {segment.path: segment for segment in self._segments})
-
-
-def hash_of(content: bytes, like: Collection[str]) -> str:
-    """What git calls a file of these bytes, in a repository whose objects are named like these."""
-    if len(content) > MAX_BLOB_BYTES:
-        return ""
-    whole = b"blob %d\0" % len(content) + content
-    # Git's own names of objects. A server that wanted to deceive could as well answer wrongly by name.
-    if len(next(iter(like), "")) > _SHA1_DIGITS:
-        return hashlib.sha256(whole).hexdigest()
-    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
 
 
 def _load(folder: Path, known: dict[Path, Segment] | None = None) -> tuple[Segment, ...]:

@@ -15,9 +15,7 @@ from typing import NamedTuple
 
 from reviewbot.diff.parser.file_names import exact, label
 from reviewbot.diff.policy import refusal
-
-MAX_FILE_BYTES = 2 * 2**20
-"""Of a file. Longer ones are not written by hand."""
+from reviewbot.domain.repository_files import MAX_FILE_BYTES
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK

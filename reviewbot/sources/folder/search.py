@@ -8,18 +8,16 @@ from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from reviewbot.context.word_search import is_word, lines_with, whole_word
 from reviewbot.diff.parser.file_names import exact, label
 from reviewbot.domain.ports import Occurrence
+from reviewbot.domain.repository_files import is_binary
 from reviewbot.sources.folder.files import open_folder, read_file
 
 SKIPPED = frozenset({".git", ".hg", ".svn", ".nox", ".tox", ".venv", "venv", "node_modules", "__pycache__"})
 """Folders that hold no files of the repository's own; nor do those that are called like ".pytest_cache"."""
-
-_BINARY_PROBE = 8_000
-"""Git's own rule, in characters instead of bytes: a NUL this near to the start makes a file binary."""
 
 
 class Caps(NamedTuple):
@@ -84,7 +82,7 @@ class FolderText:
             return None
         else:
             found = read_file(self._root, path).text
-        return found if _is_text(found) else None
+        return None if found is None or is_binary(found) else found
 
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines that hold a word, by path and line; None where the folder is too large to be read."""
@@ -111,10 +109,6 @@ class FolderText:
             if left < 0:
                 return None
         return texts
-
-
-def _is_text(text: str | None) -> TypeGuard[str]:
-    return text is not None and "\0" not in text[:_BINARY_PROBE]
 
 
 def _list_files(root: Path, caps: Caps) -> list[str]:

@@ -12,15 +12,10 @@ from reviewbot.diff.parser.file_names import label, to_bytes
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Commit, Occurrence
+from reviewbot.domain.repository_files import MAX_LISTED, is_binary
 from reviewbot.sources.folder.files import identity_of, list_files, read_file
 from reviewbot.sources.folder.search import FolderText
 from reviewbot.sources.folder.side_detection import FileSides, sides_of
-
-MAX_LISTED = 200
-"""Files listed of one folder; a repository keeps fewer cards than that."""
-
-_BINARY_PROBE = 8_000
-"""Git's own rule, in characters instead of bytes: a NUL this near to the start makes a file binary."""
 
 
 class TreeSnapshot:
@@ -157,4 +152,4 @@ def _known(change: ChangeSet, sides: FileSides) -> dict[str, str | None]:
 
 
 def _text(text: str | None) -> str | None:
-    return None if text is None or "\0" in text[:_BINARY_PROBE] else text
+    return None if text is None or is_binary(text) else text

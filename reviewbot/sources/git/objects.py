@@ -11,10 +11,8 @@ from threading import Lock
 from typing import IO, NamedTuple, cast
 
 from reviewbot.domain.errors import InputError
+from reviewbot.domain.repository_files import MAX_FILE_BYTES
 from reviewbot.sources.git.process import Git
-
-MAX_FILE_BYTES = 2 * 2**20
-"""Of a file. Longer ones are not written by hand."""
 
 MAX_TREE_BYTES = 32 * 2**20
 """Of one folder: some 500,000 entries."""

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
 from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser.file_names import label, to_bytes
 from reviewbot.domain.errors import InputError
+from reviewbot.domain.repository_files import MAX_FILE_BYTES, MAX_LISTED, is_binary
 from reviewbot.sources.git.branch import BranchRange, Range, find_branch_range, parse_range
-from reviewbot.sources.git.objects import FOLDER, MAX_FILE_BYTES, REGULAR, ObjectReader
+from reviewbot.sources.git.objects import FOLDER, REGULAR, ObjectReader
 from reviewbot.sources.git.place import GitLocation, copy_index, find_place, make_private
 from reviewbot.sources.git.process import Git, GitResult, find_program
 from reviewbot.tables import packaged_table
@@ -32,17 +33,12 @@ DIFF_OPTIONS: tuple[str, ...] = tuple(packaged_table("names/git")["diff_options"
 MAX_DIFF_BYTES = DiffLimits().input_bytes
 MAX_SINCE = 250
 """Commits that are listed of a push."""
-MAX_LISTED = 200
-"""Files listed of one folder; a repository keeps fewer cards than that."""
 
 MAX_INDEX_LIST_BYTES = 256 * 2**20
 """Of the names in an index: some two million."""
 
 MAX_FILES = 200_000
 """Of a commit, with its folders. Of more, none is listed."""
-
-_BINARY_PROBE_BYTES = 8_000
-"""Git's own rule: a NUL this near to the start makes a file binary."""
 
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _PARENT = re.compile(_SHA.pattern + r"\^")
@@ -319,7 +315,7 @@ class GitRepository:
         if entry is None or entry.mode not in REGULAR:
             return None
         content = self._objects.read(entry.sha, "blob", MAX_FILE_BYTES)
-        return None if content is None or b"\0" in content[:_BINARY_PROBE_BYTES] else content
+        return None if content is None or is_binary(content) else content
 
 
 class _Opened(NamedTuple):

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.errors import HostError, HostMissingError
+from reviewbot.domain.repository_files import MAX_FILE_BYTES
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.files import archive as module
 from reviewbot.hosts.github.files.archive import ArchiveError, files_of, is_known, read_archive
 from tests.github_api import FakeGitHub
 from tests.github_api.routes import Reply
@@ -71,7 +71,7 @@ def test_long_names_of_an_older_form_are_passed_over() -> None:
 
 
 def test_files_that_are_too_large_are_passed_over() -> None:
-    data = packed(member("big", b"x" * (module.MAX_FILE_BYTES + 1)), member("small", b"1"))
+    data = packed(member("big", b"x" * (MAX_FILE_BYTES + 1)), member("small", b"1"))
 
     assert list(files_of(pieces(data))) == [b"1"]
 

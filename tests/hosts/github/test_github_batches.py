@@ -19,7 +19,7 @@ from reviewbot.hosts.github.files.snapshot import GithubSnapshot
 from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.host import GithubHost
 from reviewbot.hosts.github.rate_limits import RESERVE, RemainingRequests
-from reviewbot.sources.blobs.store import hash_of
+from reviewbot.sources.blobs.segment import hash_of
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import missing_permission, secondary_limit, server_error
 from tests.make import MakePullRequest, one_fast

@@ -10,7 +10,7 @@ import pytest
 from reviewbot.domain.errors import ConfigError
 from reviewbot.hosts.base import Workspace
 from reviewbot.hosts.github.files.stores import store_opener
-from reviewbot.sources.blobs.store import hash_of
+from reviewbot.sources.blobs.segment import hash_of
 
 CONTENT = b"Hello, World!\n"
 SHA = hash_of(CONTENT, ["0" * 40])

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.sources.blobs.segment import MAX_BLOB_BYTES
-from reviewbot.sources.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BlobFolder, BlobStore, BusyError, hash_of
+from reviewbot.domain.repository_files import MAX_FILE_BYTES
+from reviewbot.sources.blobs.segment import hash_of
+from reviewbot.sources.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BlobFolder, BlobStore, BusyError
 
 
 def sha(content: bytes, algorithm: str = "sha1") -> str:
@@ -54,12 +55,12 @@ def test_repositories_do_not_see_each_others_files(store: BlobStore) -> None:
 
 def test_only_what_is_wanted_is_kept_and_only_its_hash_says_so(store: BlobStore) -> None:
     folder = store.repository(1)
-    with folder.adding([sha(b"wanted"), sha(b"x" * (MAX_BLOB_BYTES + 1))], 1) as addition:
+    with folder.adding([sha(b"wanted"), sha(b"x" * (MAX_FILE_BYTES + 1))], 1) as addition:
         assert not addition.keep(b"other")
-        assert not addition.keep(b"x" * (MAX_BLOB_BYTES + 1))
+        assert not addition.keep(b"x" * (MAX_FILE_BYTES + 1))
         assert addition.keep(b"wanted")
         assert not addition.keep(b"wanted")
-        assert addition.left == {sha(b"x" * (MAX_BLOB_BYTES + 1))}
+        assert addition.left == {sha(b"x" * (MAX_FILE_BYTES + 1))}
     assert folder.read(sha(b"wanted")) == b"wanted"
     assert folder.read(sha(b"other")) is None
 
@@ -138,19 +139,19 @@ def test_many_small_additions_are_joined_and_what_is_not_wanted_any_more_goes(st
     for number in range(MAX_SEGMENTS):
         add(folder, b"%d" % number)
 
-    assert len(list((tmp_path / "trees").rglob("*.blobs"))) == 1
+    assert len(list((tmp_path / "trees").rglob("*.sqlite"))) == 1
     assert folder.missing([sha(b"%d" % (MAX_SEGMENTS - 1))]) == set()
     assert folder.read(sha(b"old")) is None
     assert reader.read(sha(b"old")) == b"old"  # it has it open
 
 
 def test_the_repository_that_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
-    store = BlobStore(tmp_path / "trees", max_bytes=25_000)
+    store = BlobStore(tmp_path / "trees", max_bytes=2_500_000)
     for number in range(3):
-        add(store.repository(number), bytes([number]) * 10_000)
+        add(store.repository(number), bytes([number]) * 1_000_000)
         for lock in (tmp_path / "trees").glob("*/lock"):
             os.utime(lock, (lock.stat().st_mtime - 10, lock.stat().st_mtime - 10))
-    gone = [number for number in range(3) if store.repository(number).missing([sha(bytes([number]) * 10_000)])]
+    gone = [number for number in range(3) if store.repository(number).missing([sha(bytes([number]) * 1_000_000)])]
 
     assert gone == [0]
 
@@ -213,7 +214,7 @@ def test_a_link_or_the_folder_of_another_user_is_not_used(tmp_path: Path) -> Non
 @pytest.mark.parametrize("damage", [b"", b"short", b"x" * 500])
 def test_a_damaged_segment_is_removed_and_fetched_again(store: BlobStore, tmp_path: Path, damage: bytes) -> None:
     add(store.repository(1), b"one")
-    [path] = (tmp_path / "trees").rglob("*.blobs")
+    [path] = (tmp_path / "trees").rglob("*.sqlite")
     path.write_bytes(damage)
 
     folder = store.repository(1)
@@ -222,20 +223,20 @@ def test_a_damaged_segment_is_removed_and_fetched_again(store: BlobStore, tmp_pa
     assert add(folder, b"one") == set()
 
 
-def test_another_index_under_the_same_footer_is_seen(store: BlobStore, tmp_path: Path) -> None:
-    add(store.repository(1), b"one")
-    [path] = (tmp_path / "trees").rglob("*.blobs")
-    data = bytearray(path.read_bytes())
-    data[5] ^= 0xFF
-    path.write_bytes(data)
+def test_a_file_that_was_altered_on_the_disk_is_not_handed_out(store: BlobStore, tmp_path: Path) -> None:
+    add(store.repository(1), b"the right content", b"another file")
+    [path] = (tmp_path / "trees").rglob("*.sqlite")
+    path.write_bytes(path.read_bytes().replace(b"the right content", b"the wrong content"))
 
-    assert store.repository(1).missing([sha(b"one")]) == {sha(b"one")}
+    folder = store.repository(1)
+    assert folder.read(sha(b"the right content")) is None
+    assert folder.read(sha(b"another file")) == b"another file"
 
 
 def test_a_segment_that_is_cut_short_while_it_is_open_gives_nothing(store: BlobStore, tmp_path: Path) -> None:
     folder = store.repository(1)
     add(folder, b"x" * 1_000)
-    [path] = (tmp_path / "trees").rglob("*.blobs")
+    [path] = (tmp_path / "trees").rglob("*.sqlite")
     os.truncate(path, 10)
 
     assert folder.read(sha(b"x" * 1_000)) is None
@@ -245,7 +246,7 @@ def test_a_segment_of_another_user_is_not_read(store: BlobStore, tmp_path: Path)
     if os.geteuid() != 0:
         pytest.skip("only root can make one")
     add(store.repository(1), b"one")
-    [path] = (tmp_path / "trees").rglob("*.blobs")
+    [path] = (tmp_path / "trees").rglob("*.sqlite")
     os.chown(path, 12_345, 12_345)
 
     assert store.repository(1).read(sha(b"one")) is None

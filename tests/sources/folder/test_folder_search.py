@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from reviewbot.context.word_search import MAX_LINE
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.ports import Occurrence
-from reviewbot.sources.folder.files import MAX_FILE_BYTES
+from reviewbot.domain.repository_files import MAX_FILE_BYTES
 from reviewbot.sources.folder.search import SKIPPED, Caps, FolderText
 from reviewbot.sources.folder.snapshot import TreeSnapshot
 

@@ -15,8 +15,9 @@ from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot
-from reviewbot.sources.folder.files import ABSENT, MAX_FILE_BYTES, list_files, read_file
-from reviewbot.sources.folder.snapshot import MAX_LISTED, TreeSnapshot
+from reviewbot.domain.repository_files import MAX_FILE_BYTES, MAX_LISTED
+from reviewbot.sources.folder.files import ABSENT, list_files, read_file
+from reviewbot.sources.folder.snapshot import TreeSnapshot
 
 OLD = "one\ntwo\nthree\n"
 NEW = "one\n2\nthree\n"

@@ -12,8 +12,8 @@ from reviewbot.config.source import BaseSide
 from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Snapshot
-from reviewbot.sources.git.objects import MAX_FILE_BYTES
-from reviewbot.sources.git.repository import MAX_LISTED, GitRepository
+from reviewbot.domain.repository_files import MAX_FILE_BYTES, MAX_LISTED
+from reviewbot.sources.git.repository import GitRepository
 from reviewbot.sources.git.snapshot import GitSnapshot
 
 

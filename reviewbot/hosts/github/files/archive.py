@@ -16,6 +16,7 @@ from contextlib import closing
 from urllib.parse import urlsplit
 
 from reviewbot.domain.errors import HostError
+from reviewbot.domain.repository_files import MAX_FILE_BYTES
 from reviewbot.hosts.github.auth.access import web_host_of
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
@@ -29,9 +30,6 @@ MAX_PLAIN_BYTES = 2 * 2**30
 
 MAX_ENTRIES = 400_000
 """Of an archive, folders included. GitHub lists at most 100,000 files of a commit."""
-
-MAX_FILE_BYTES = 2 * 2**20
-"""Of a file that is handed on."""
 
 _BLOCK = 512
 _PIECE = 256 * 1024

@@ -14,7 +14,7 @@ from reviewbot.domain.errors import HostAccessError, HostError, HostInvalidError
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.pull import check_repository, check_sha
 from reviewbot.hosts.github.rate_limits import RESERVE
-from reviewbot.sources.blobs.store import hash_of
+from reviewbot.sources.blobs.segment import hash_of
 from reviewbot.strict_json import a_dict
 
 PER_REQUEST = 100

@@ -11,7 +11,7 @@ from reviewbot.diff.apply import NO_FILES, old_side
 from reviewbot.domain.contracts import ChangeSet, FileChange
 from reviewbot.domain.errors import HostAccessError, HostError, HostLimitError, HostMissingError
 from reviewbot.domain.ports import Commit, Occurrence
-from reviewbot.domain.repository_files import Expression
+from reviewbot.domain.repository_files import MAX_LISTED, Expression
 from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.history import FileHistory
@@ -32,9 +32,6 @@ MAX_NAMES = 3
 """Files that are named in a note; the others are counted."""
 
 _NAME_CHARS, _REASON_CHARS = 120, 300
-
-MAX_LISTED = 200
-"""Files listed of one folder; a repository keeps fewer cards than that."""
 
 
 class GithubSnapshot:

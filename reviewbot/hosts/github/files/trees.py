@@ -9,12 +9,10 @@ from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
 from reviewbot.diff.parser.file_names import encode, label, to_bytes
 from reviewbot.domain.errors import HostError
+from reviewbot.domain.repository_files import MAX_FILE_BYTES, is_binary
 from reviewbot.hosts.github.client import JSON, GithubClient
 from reviewbot.hosts.github.files.blobs import PER_REQUEST, BlobBatches, Wanted
 from reviewbot.hosts.github.pull import check_repository, check_sha
-
-MAX_FILE_BYTES = 2 * 2**20
-"""Of a file. Files written by hand are not longer."""
 
 MAX_KEPT_BYTES = 128 * 2**20
 """Of all files of a run that are held in memory; further ones are asked for each time."""
@@ -23,9 +21,6 @@ REGULAR = frozenset({"100644", "100755", "100664"})
 """Modes of files. Neither a symlink (120000) nor a submodule (160000) is ever followed."""
 
 FOLDER = "040000"
-
-_BINARY_PROBE = 8_000
-"""Git's own rule: a NUL this near to the start makes a file binary."""
 
 MANY = 10
 """Files from which on they are read in batches: fewer are as well read when they are asked for."""
@@ -221,7 +216,7 @@ def text_of(raw: bytes) -> str | None:
 
 def is_text(raw: bytes) -> bool:
     """Whether a file is text, by git's own rule, and not too long."""
-    return len(raw) <= MAX_FILE_BYTES and b"\0" not in raw[:_BINARY_PROBE]
+    return len(raw) <= MAX_FILE_BYTES and not is_binary(raw)
 
 
 def may_be_text(entry: TreeEntry | None) -> TypeGuard[TreeEntry]:

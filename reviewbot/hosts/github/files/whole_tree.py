@@ -20,11 +20,11 @@ from reviewbot.context.word_search import is_word, lines_with, whole_word
 from reviewbot.diff.parser.file_names import exact
 from reviewbot.domain.errors import HostError
 from reviewbot.domain.ports import Occurrence
-from reviewbot.domain.repository_files import Expression
+from reviewbot.domain.repository_files import MAX_FILE_BYTES, Expression
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.archive import read_archive
 from reviewbot.hosts.github.files.blobs import Wanted
-from reviewbot.hosts.github.files.trees import MAX_FILE_BYTES, REGULAR, Objects, TreeEntry, is_text
+from reviewbot.hosts.github.files.trees import REGULAR, Objects, TreeEntry, is_text
 from reviewbot.sources.blobs.store import Addition, BlobFolder
 
 MAX_TREE_BYTES = 512 * 2**20
