@@ -51,6 +51,8 @@ def _parts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for section in _SECTION.finditer(shown["text"]):
         yield "code" if section[1] in CODE else "map", json.dumps(shown["text"][at : section.end()])
         at = section.end()
+    if shown["text"][at:]:
+        yield "task", json.dumps(shown["text"][at:])
     for part in asked:
         yield "judge" if "rule on claims" in part["text"] else "task", json.dumps(part)
     yield from (("look-ups", json.dumps(each)) for each in later)

@@ -41,8 +41,8 @@ async def judge_reply(
     # A deployment without models loads nothing that asks one.
     from reviewbot.llm.client.answers import read_answer  # noqa: PLC0415
     from reviewbot.llm.prompts.delimiters import RULE  # noqa: PLC0415
-    from reviewbot.llm.prompts.judge_prompt import NO_TOOLS, NamedClaim, judge_request, proof_excerpts  # noqa: PLC0415
-    from reviewbot.llm.prompts.reader_prompt import SharedPrefix  # noqa: PLC0415
+    from reviewbot.llm.prompts.judge_prompt import NamedClaim, judge_request, proof_excerpts  # noqa: PLC0415
+    from reviewbot.llm.prompts.reader_prompt import NO_TOOLS, SharedPrefix  # noqa: PLC0415
     from reviewbot.llm.tools import RepositoryTools  # noqa: PLC0415
     from reviewbot.wiring.model_components import prompt  # noqa: PLC0415
     from reviewbot.wiring.model_session import open_session  # noqa: PLC0415

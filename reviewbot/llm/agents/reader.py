@@ -218,7 +218,7 @@ class ReaderEngine:
             small = orders[0].task.small_push
             tools = self.tools.list_tools(of_code=small) if self.bounds.tool_turns else ()
             system = self.push_prompt if small else self.prompt
-            self._prefixes[key] = shared_prefix(self.context_of(orders), system, tools, tier, small_push=small)
+            self._prefixes[key] = shared_prefix(self.context_of(orders), system, tools, orders)
         return self._prefixes[key]
 
     def _first(self, orders: Sequence[WorkOrder], hints: Sequence[Hint]) -> tuple[ModelRequest, Bounds]:

@@ -15,7 +15,7 @@ from reviewbot.domain.ports import ModelRequest
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.prompts.change_view import hunk_views, new_lines
 from reviewbot.llm.prompts.delimiters import fence_text
-from reviewbot.llm.prompts.reader_prompt import SharedPrefix, describe_limits
+from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.redact.mask import redact
 
 MAX_ROW = 400
@@ -69,7 +69,6 @@ def _with_cuts(kept: Sequence[int], rows: Sequence[str]) -> str:
     return "\n".join([*parts, CUT] if parts and before < len(rows) - 1 else parts)
 
 
-NO_TOOLS = Bounds(tool_turns=0)
 MAX_QUOTE = 1_500
 """Characters of a claim's quote, of its suggestion, and of the quote of each proof."""
 REPLIED = (
@@ -121,7 +120,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     if reply:
         parts.append(f"{REPLIED}\n{fence_text('reply', mask(reply))}")
     handles = ", ".join(each.handle for each in claims)
-    parts.append(describe_limits(bounds if prefix.tools else NO_TOOLS))
+    parts += prefix.limits(bounds)
     parts.append(f"Rule on each of these claims, once: {handles}.")
     return prefix.request("judge", subject, "\n\n".join(parts), ANSWER_TOKENS)
 

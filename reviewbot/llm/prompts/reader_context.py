@@ -12,7 +12,7 @@ from reviewbot.domain.contracts import FileChange, ReadBefore
 from reviewbot.domain.ports import WorkOrder
 from reviewbot.llm.prompts.change_view import change_view, hunk_views, new_lines
 from reviewbot.llm.prompts.reader_prompt import ReaderContext
-from reviewbot.llm.prompts.repository_map import repository_map
+from reviewbot.llm.prompts.repository_map import RepositoryMap, repository_map
 from reviewbot.llm.tools.view import RepositoryView
 from reviewbot.review.plan.name_uses import definitions_of_hunk
 
@@ -49,7 +49,11 @@ class ReaderContextBuilder:
         # Of a change that was read before, a reader is shown what is new: the rest of the repository it can look up.
         before, small = orders[0].task.read_before, orders[0].task.small_push
         again, before = before is not None, before or ReadBefore()
-        repository = repository_map(self.view, {} if small else in_change, may_be_whole=not again)
+        uses_shown = small and before.uses_shown
+        # Without tools no file of it can be read.
+        repository = RepositoryMap("")
+        if not uses_shown:
+            repository = repository_map(self.view, {} if small else in_change, may_be_whole=not again)
         description = self.mask(orders[0].description)
         pushed = {each.path: each.pushed for each in before.files if each.pushed}
         return ReaderContext(
@@ -64,7 +68,7 @@ class ReaderContextBuilder:
             repository=repository.text,
             is_whole=repository.whole,
             is_push=again,
-            uses_shown=small and before.uses_shown,
+            uses_shown=uses_shown,
         )
 
     def _deleted(self) -> str:

@@ -2,12 +2,13 @@
 
 Tools, system prompt, answer schema, then everything that all readers of a part of a change, and the judge of their
 claims, share (rules of the house, title, the map of the repository, the change), with the cache mark at its end. What
-differs (analyzer results, the tasks with their instructions) comes last.
+differs (analyzer results, the tasks with their instructions) comes last. A small push is read by one reader, whose
+tasks the judge is shown as well: they stand before the mark, since a provider keeps nothing that is very short.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewbot.domain.contracts import Tier, WorkerResult
@@ -21,13 +22,15 @@ from reviewbot.llm.prompts.delimiters import RULE, fence_text
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
-PUSHED = "What was pushed: `+` added, `-` removed; other lines stood there. Any numbered line may be quoted"
-DEPENDENTS = "Code that uses what was pushed, or that it uses; a defect there is quoted at the pushed line behind it"
+PUSHED = "What was pushed: `+` added, `-` removed; other lines stood there"
+DEPENDENTS = "Code that uses what was pushed, or that it uses"
 SAID = (
     "Findings of earlier reviews about this code, with their states. None is reported again; a claim that contradicts "
     "one is worth little"
 )
 HITS = "Results of analyzers on the changed lines, each with a handle"
+VERDICTS = "; `hints`: for each a verdict, with the code that shows it"
+"""What the instructions for a small push do not say, since there seldom is such a result."""
 MAX_FINDING_CHARS = 400
 """Of each finding of a task that this one waited for."""
 
@@ -84,19 +87,30 @@ class SharedPrefix:
             schema=schema_of(ReviewAnswer),
         )
 
+    def limits(self, bounds: Bounds) -> tuple[str, ...]:
+        """What a conversation may look up, in words for the model; none where the prefix says that it has no tools."""
+        if not self.small_push:
+            return (describe_limits(bounds if self.tools else NO_TOOLS),)
+        return (f"{describe_limits(bounds)} Look up only what decides and is not shown.",) if self.tools else ()
+
 
 def shared_prefix(
-    shared: ReaderContext, system: str, tools: tuple[OfferedTool, ...], tier: Tier, *, small_push: bool = False
+    shared: ReaderContext, system: str, tools: tuple[OfferedTool, ...], orders: Sequence[WorkOrder]
 ) -> SharedPrefix:
-    """The prefix of the conversations that are shown this context. Nothing is looked up where it is shown."""
+    """The prefix of the conversations about these tasks. Nothing is looked up where it is shown."""
+    offered = () if shared.is_whole or shared.uses_shown else tools
+    small = orders[0].task.small_push
+    parts = [_shared(shared)]
+    if small:
+        parts += [*([] if offered else [describe_limits(NO_TOOLS)]), *map(_instructions, orders)]
     return SharedPrefix(
-        tier=tier,
+        tier=orders[0].task.constraints.tier,
         # Of its own in the cache: the next review, such as that of a push, begins in the same way.
         system=(Text(f"{system.strip()}\n\n{RULE}", cached=True),),
-        tools=() if shared.is_whole or shared.uses_shown else tools,
-        shown=(Text(_shared(shared), cached=True),),
+        tools=offered,
+        shown=(Text("\n\n".join(parts), cached=True),),
         is_whole=shared.is_whole,
-        small_push=small_push,
+        small_push=small,
     )
 
 
@@ -106,7 +120,8 @@ def reader_request(
     """The first request of the conversation that answers all of these tasks. They ask for the same tier."""
     task = orders[0].task
     max_tokens = max(order.task.constraints.max_tokens for order in orders)
-    return prefix.request("reader", task.reader or task.task_id, _tasks(orders, hints, bounds), max_tokens)
+    asked = (_rest if prefix.small_push else _tasks)(orders, hints, prefix.limits(bounds))
+    return prefix.request("reader", task.reader or task.task_id, "\n\n".join(asked), max_tokens)
 
 
 def _shared(shared: ReaderContext) -> str:
@@ -127,6 +142,9 @@ def _shared(shared: ReaderContext) -> str:
     )
 
 
+NO_TOOLS = Bounds(tool_turns=0)
+
+
 def describe_limits(bounds: Bounds) -> str:
     """What a conversation may look up, in words for the model."""
     if not bounds.tool_turns:
@@ -138,32 +156,50 @@ def describe_limits(bounds: Bounds) -> str:
     )
 
 
-def _tasks(orders: Sequence[WorkOrder], hints: Sequence[Hint], bounds: Bounds) -> str:
-    several = len(orders) > 1
-    hits = f"{HITS}:\n{fence_text('analyzers', render_hints(hints))}" if hints else ""
-    parts = [
-        *([hits] if hits else []),
-        describe_limits(bounds),
-        f"Your {'tasks' if several else 'task'}:",
-        *(_task(order) for order in orders),
-    ]
-    names = ", ".join(f"`{order.task.worker}`" for order in orders)
-    parts.append(f"Answer in the schema, with one entry in `tasks` for each of: {names}; `rulings` stays empty.")
-    return "\n\n".join(parts)
+def _tasks(orders: Sequence[WorkOrder], hints: Sequence[Hint], limits: Sequence[str]) -> Iterator[str]:
+    if hints:
+        yield f"{HITS}:\n{fence_text('analyzers', render_hints(hints))}"
+    yield from limits
+    yield f"Your {'tasks' if len(orders) > 1 else 'task'}:"
+    for order in orders:
+        yield "\n".join([_instructions(order), *_circumstances(order)])
+    yield f"Answer in the schema, with one entry in `tasks` for each of: {_workers(orders)}; `rulings` stays empty."
 
 
-def _task(order: WorkOrder) -> str:
+def _rest(orders: Sequence[WorkOrder], hints: Sequence[Hint], limits: Sequence[str]) -> Iterator[str]:
+    """What the prefix does not say of the tasks of a small push."""
+    if hints:
+        yield f"{HITS}{VERDICTS}:\n{fence_text('analyzers', render_hints(hints))}"
+    yield from limits
+    for order in orders:
+        if happened := [*_circumstances(order)]:
+            yield "\n".join([f"Task `{order.task.worker}`:", *happened])
+    yield (
+        f"In `tasks` one entry for each of: {_workers(orders)}; `escalation` null, or why you cannot finish. `themes`, "
+        "like `rulings`, stays empty."
+    )
+
+
+def _workers(orders: Sequence[WorkOrder]) -> str:
+    return ", ".join(f"`{order.task.worker}`" for order in orders)
+
+
+def _instructions(order: WorkOrder) -> str:
     task = order.task
     lines = [f"## Task `{task.worker}`", order.prompt.strip()]
     if not task.small_push:
         lines += [task.instruction, f"Done when: {task.success_criterion}"]
     if len(task.paths) <= MAX_NAMED_FILES and not task.small_push:
         lines.append("Files: " + fence_text("files", "\n".join(task.paths)))
-    if task.previous_error:
-        lines.append("Your last answer to this task could not be used:\n" + fence_text("error", task.previous_error))
-    if found := _found_before(order.dependencies):
-        lines.append("Found by the task that this one waited for:\n" + fence_text("found", found))
     return "\n".join(lines)
+
+
+def _circumstances(order: WorkOrder) -> Iterator[str]:
+    """What attempts and tasks before this one brought."""
+    if order.task.previous_error:
+        yield "Your last answer to this task could not be used:\n" + fence_text("error", order.task.previous_error)
+    if found := _found_before(order.dependencies):
+        yield "Found by the task that this one waited for:\n" + fence_text("found", found)
 
 
 MAX_NAMED_FILES = 60

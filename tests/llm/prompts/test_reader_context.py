@@ -168,6 +168,8 @@ def test_after_a_small_push_the_purpose_and_the_folders_are_short_and_earlier_fi
     assert made.description == "Words " * (MAX_PURPOSE // 6) + "..."
     assert made.repository == "2 files after the change. At the top: src (2)"
     assert made.said == "src/a.py:1 warning: Odd"
+    whole = pushed.model_copy(update={"read_before": before.model_copy(update={"uses_shown": True})})
+    assert make([replace(order, task=whole)]).repository == "", "without tools no file of it can be read"
 
 
 def test_what_a_deleted_file_did_is_shown_as_far_as_there_is_room_and_never_a_private_one(
