@@ -9,7 +9,7 @@ _TESTS = re.compile(
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
-    r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5})$"
+    r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5}|tests?\.rs)$"
 )
 _EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs?|tutorials?)/", re.IGNORECASE)
 _BY_HAND = re.compile(

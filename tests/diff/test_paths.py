@@ -9,11 +9,11 @@ from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
 TESTS = [
     "Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php",
     "tests/a.py", "a/test/b.go", "src/__tests__/x.ts", "test_a.py", "a/b_test.go", "x.spec.ts", "conftest.py",
-    "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem",
+    "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem", "src/chain/tests.rs",
 ]  # fmt: skip
 OTHERS = [
     "src/latest/cart.go", "src/contest/Cart.java", "Shop.Testing.Cart.cs", "src/contest.py", "latest.py",
-    "attestation/a.py", "src/testimony.py", "inspect.rb",
+    "attestation/a.py", "src/testimony.py", "inspect.rb", "src/attests.rs",
 ]  # fmt: skip
 
 

@@ -64,7 +64,7 @@ _REFERENCE = re.compile(r"\{([a-z_]{1,20})\}")
 
 
 _ACTS = (
-    r"(?i)\bawait\b|\+\+|--|:=|=~"
+    r"(?i)\bawait\b|\+\+|--|:=|=~|(?<![=!<>.])=(?![=>~])"
     r"|\b(?!is(?!sue)|has|can(?!cel)|should|contains|includes|equal|starts|ends|get(?!s|_?c(?:\(|h))|in_array|isset|empty"
     r"|defined|array|count|size|len|str|substr|trim|type|kind|name|value|text|test|char|index|some|every|any|of\b"
     r"|to_?(?:str|low|up)|as_|method|property|instance|abs|min|max|nil|blank|present|include|mode|config|current)\w+!?\("
@@ -72,7 +72,7 @@ _ACTS = (
     r"|expect|\beat|bump|gets|mkdir|exists|is_dir|is_file|is_?(?:open|clos)|connected|(?:open|clos)\w*\(|wait|sleep"
     r"|\b(?:save|update|create|delete)\b"
 )
-"""A call whose name is no question, and names that act or read what others change."""
+"""An assignment, a call whose name is no question, and names that act or read what others change."""
 
 
 class Conditions:

@@ -127,6 +127,14 @@ def test_tests_inside_of_a_file_of_the_product_are_tests() -> None:
     assert places(run(added("src/app.rs", TESTED))) == [("rs-index-past-end", 17)]
 
 
+def test_a_keyword_that_stands_farther_away_than_is_read_is_not_taken_to_hold() -> None:
+    private = "class Store\n  private\n\n  def name = 'store'\n\n"
+    known = "  def self.known\n    NAMES\n  end\nend\n"
+    others = "".join(f"  def field_{number} = @field_{number}\n" for number in range(1_000))
+    assert places(run(added("app/store.rb", private + known))) == [("rb-private-without-effect", 6)]
+    assert places(run(added("app/store.rb", f"{private}  public\n\n{others}{known}"))) == []
+
+
 def test_a_language_without_a_table_draws_nothing() -> None:
     report = run(added("app.py", "x = 1\n"))
 
