@@ -12,7 +12,9 @@ from benchmarks.statements import (
     ROOT,
     Feature,
     by_package,
+    count_definitions,
     count_statements,
+    definitions_of,
     modules_of,
     read_features,
     renamed_since,
@@ -48,6 +50,26 @@ def test_no_module_that_is_left_out_stood_at_the_earlier_commit_under_any_name(t
     named = modules_of(FEATURES, dict.fromkeys(sources_now(), 1))
 
     assert {path: renamed.get(path, path) for path in named if path in before or path in renamed} == {}
+
+
+def test_no_part_of_a_module_that_is_left_out_had_its_name_at_the_earlier_commit(then: str) -> None:
+    before = {name.rpartition(".")[2].rpartition(":")[2].lstrip("_") for name in count_definitions(sources_at(then))}
+    sources = sources_now()
+    named = definitions_of(FEATURES, count_definitions(sources), modules_of(FEATURES, dict.fromkeys(sources, 1)))
+
+    assert [name for name in named if name.rpartition(".")[2].rpartition(":")[2].lstrip("_") in before] == []
+
+
+def test_a_definition_counts_with_all_that_stands_in_it() -> None:
+    source = "class C:\n    x = 1\n\n    def m(self):\n        return 1\n\n\ndef f():\n    def g():\n        pass\n"
+
+    assert count_definitions({"a.py": source}) == {"a.py:C": 4, "a.py:C.m": 2, "a.py:f": 3, "a.py:f.g": 2}
+
+
+@pytest.mark.parametrize("names", [("a.py:D",), ("a.py:C", "a.py:C.m"), ("a.py:f", "a.py:f"), ("b.py:h",)])
+def test_a_definition_that_is_unknown_or_counted_already_is_refused(names: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit, match="of 'x' is unknown, or counted already"):
+        definitions_of((Feature("x", "y", (), names),), {"a.py:C", "a.py:C.m", "a.py:f", "b.py:h"}, {"b.py"})
 
 
 def test_statements_are_counted_in_all_depths_and_by_package() -> None:
