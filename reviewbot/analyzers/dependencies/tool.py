@@ -17,6 +17,7 @@ from reviewbot.analyzers.dependencies.checks import (
     unlocked_in,
 )
 from reviewbot.analyzers.dependencies.entry_points import missing_entry_points
+from reviewbot.analyzers.dependencies.lock_files import odd_entries
 from reviewbot.analyzers.dependencies.manifests import Dependency, Manifest, dependencies, manifest_of
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.domain.contracts import Candidate
@@ -42,14 +43,11 @@ class AddedDependencies:
         return await scan(self.name, file.path, self._candidates(file, snapshot))
 
     def _candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+        for code, name, what, entry in odd_entries(file):
+            yield rule_candidate(self._rules[code], file.path, entry, _said(self._rules[code], name, what))
         if file.head is None or is_test(file.path) or is_example(file.path) or _is_copied(file.path):
             return
-        for entry, other in missing_entry_points(file, snapshot):
-            rule = self._rules["entry-point-missing"]
-            line = next((each for each in added_lines(file) if f'"{entry}"' in each.text), None)
-            if line is not None:
-                yield rule_candidate(rule, file.path, line, _said(rule, entry, other))
-                break  # the others are missing in the same way
+        yield from self._check_entry_points(file, snapshot)
         manifest = manifest_of(file.path)
         if manifest is None:
             return
@@ -69,6 +67,14 @@ class AddedDependencies:
                     yield rule_candidate(rule := self._rules[code], file.path, line, _said(rule, name, what))
         if manifest.ecosystem == "npm":
             yield from self._check_install_steps(file, lines)
+
+    def _check_entry_points(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+        rule = self._rules["entry-point-missing"]
+        for entry, other in missing_entry_points(file, snapshot):
+            line = next((each for each in added_lines(file) if f'"{entry}"' in each.text), None)
+            if line is not None:
+                yield rule_candidate(rule, file.path, line, _said(rule, entry, other))
+                return  # the others are missing in the same way
 
     def _check_install_steps(self, file: ChangedFile, lines: tuple[ChangedLine, ...]) -> Iterator[Candidate]:
         hooks = packaged_table("dependencies")["hooks"]
