@@ -25,8 +25,8 @@ from threading import Event
 from typing import Any
 from uuid import uuid4
 
-from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxCommand
-from reviewbot.app.store.inbox.inbox import open_inbox
+from reviewbot.app.store.inbox.inbox import Inbox
+from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.triggers.values import Delivery, Trigger, TriggerKind
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
@@ -201,13 +201,21 @@ def _post(around: Around, run: RunContext, reviewed: Json) -> Posted | End:
 # --- the inbox ---
 
 
+class ShortLeases(Inbox):
+    """Leases that a test can wait for."""
+
+    def claim(self, limit: int, lease_s: float, holder: str) -> tuple[Delivery, ...]:
+        """As `Inbox.claim`."""
+        return super().claim(limit, min(lease_s, 1.0), holder)
+
+
 class TestInbox:
     """The App's own inbox, as tests fill it. On a server where there is one, else in the folder."""
 
     __test__ = False
 
     def __init__(self, folder: Path, url: str | None = None) -> None:
-        self.real = open_inbox(url or str(folder / "inbox.sqlite"))
+        self.real = ShortLeases(open_store(url or str(folder / "inbox.sqlite")))
 
     def put(self, order: ReviewRequest, kind: TriggerKind = "head") -> None:
         """Accept what asks for this."""
@@ -231,14 +239,6 @@ class TestInbox:
     def mark_failed(self) -> int:
         """Accepted, and given up."""
         return counts(self.real)["failed"]
-
-
-class ShortDeliveries(Deliveries):
-    """Leases that a test can wait for."""
-
-    def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
-        """As `Deliveries.claim`."""
-        return super().claim(limit, min(lease_s, 1.0))
 
 
 # --- the process ---
@@ -272,7 +272,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     pace = RetryTimings(first_wait_s=0.1, longest_wait_s=0.5, look_s=0.1)
     worker = Worker(options)
     inbox = TestInbox(options.state, arguments.database)
-    return worker.run(stop, Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), timings=pace))
+    return worker.run(stop, Parts(steps_of(around), inbox.real, timings=pace))
 
 
 def facts(around: Around) -> Any:

@@ -33,25 +33,31 @@ class PullHead(NamedTuple):
     """None where the fork is gone."""
 
 
-@dataclass(frozen=True)
-class PullRequest:
-    """A pull request as the host reports it now. Texts are its author's words: data."""
+@dataclass(frozen=True, kw_only=True)
+class PullFacts:
+    """What settings judge a pull request by. Texts are its author's words: data."""
+
+    title: str
+    author: str
+    author_is_bot: bool
+    draft: bool
+    is_open: bool
+    labels: tuple[str, ...]
+    base_ref: str
+    head_ref: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PullRequest(PullFacts):
+    """A pull request as the host reports it now."""
 
     repository: str
     """As "owner/name"."""
     repository_id: int
     number: int
-    title: str
     description: str
-    author: str
-    author_is_bot: bool
-    base_ref: str
     base_sha: str
-    head_ref: str
     head_sha: str
-    is_open: bool
-    draft: bool
-    labels: tuple[str, ...]
     url: str
 
     def describe(self, change: ChangeSet) -> ChangeSet:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from reviewbot.app.triggers.commands import READING, REPLY, VERBS, Command, command_in
-from reviewbot.app.triggers.values import Comment, PullFacts, Refusal, Trigger, TriggerKind, WebhookEvent, refuse
+from reviewbot.app.triggers.values import Comment, Refusal, Trigger, TriggerKind, WebhookEvent, refuse
 from reviewbot.config.globs import matches_glob
 from reviewbot.config.settings import Settings
+from reviewbot.hosts.base import PullFacts
 
 HEAD_ACTIONS = frozenset({"opened", "reopened", "ready_for_review", "synchronize"})
 """After these the pull request has a head that may have no review."""
@@ -39,7 +40,7 @@ def decide(event: WebhookEvent, settings: Settings, slug: str = "reviewbot") -> 
     if event.pull is None:
         return Refusal(f"nothing is done for {event.name} {event.action}")
     if event.action == "closed":
-        return _trigger(event, "closed", "merged" if event.pull.merged else "closed")
+        return _trigger(event, "closed", "merged" if event.merged else "closed")
     if event.action not in HEAD_ACTIONS and not _may_change_the_answer(event):
         return Refusal(f"nothing is done for {event.name} {event.action}")
     trigger = _trigger(event, "head", event.action)
@@ -49,8 +50,11 @@ def decide(event: WebhookEvent, settings: Settings, slug: str = "reviewbot") -> 
     return refuse(trigger, reason) if event.pull.is_open else Refusal(reason)
 
 
-def refusal_of(pull: PullFacts, settings: Settings) -> str:
-    """Why the settings want no review of a pull request without being asked for it; empty where they want one."""
+def refusal_of(pull: PullFacts, settings: Settings, paths: Collection[str] | None = None) -> str:
+    """Why the settings want no review of a pull request without being asked for it; empty where they want one.
+
+    `paths` are the names of the changed files; None where they are not known yet, and nothing is decided by them.
+    """
     rules = (
         (not pull.is_open, "the pull request is closed"),
         (pull.draft and not settings.review_drafts, "it is a draft (review_drafts)"),
@@ -61,7 +65,7 @@ def refusal_of(pull: PullFacts, settings: Settings) -> str:
         (_any(settings.skip_titles, [pull.title]), "its title says not to (skip_titles)"),
         (_none(settings.only_branches, [pull.base_ref]), "its base branch is not reviewed (only_branches)"),
         (_any(settings.skip_branches, [pull.head_ref]), "its head branch is not reviewed (skip_branches)"),
-        (pull.paths is not None and _none(settings.paths, pull.paths), "no changed file is reviewed (paths)"),
+        (paths is not None and _none(settings.paths, paths), "no changed file is reviewed (paths)"),
     )
     return next((reason for holds, reason in rules if holds), "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reviewbot.hosts.base import CommentKind, PullRequest
+from reviewbot.hosts.base import CommentKind, PullFacts
 
 TriggerKind = Literal["head", "rerun", "command", "closed", "feedback", "group", "uninstalled", "narrowed"]
 """What is asked for.
@@ -88,24 +88,6 @@ class Delivery:
 
 
 @dataclass(frozen=True)
-class PullFacts:
-    """What settings judge a pull request by. Texts are its author's words."""
-
-    title: str
-    author: str
-    author_is_bot: bool
-    draft: bool
-    is_open: bool
-    labels: tuple[str, ...]
-    base_ref: str
-    head_ref: str
-    paths: tuple[str, ...] | None = None
-    """Names of the changed files; None where they are not known yet, and nothing is decided by them."""
-    merged: bool = False
-    """As an event says; not asked of the API."""
-
-
-@dataclass(frozen=True)
 class Comment:
     """A comment that may hold a command."""
 
@@ -132,10 +114,13 @@ class WebhookEvent:
     delivery_id: str
     sender: str
     pull: PullFacts | None = None
+    merged: bool = False
     comment: Comment | None = None
     changed: tuple[str, ...] = ()
     """Of an edit: what was changed, such as "title"."""
     target_id: int | None = None
+    app: int | None = None
+    """Of a check, whose it is; of a comment, the App through which it was written."""
     closed: bool = False
     """Whether the conversation that was commented on is closed."""
 
@@ -152,21 +137,6 @@ class Refusal:
 def refuse(trigger: Trigger, reason: str) -> Refusal:
     """A refusal that the check run reports."""
     return Refusal(reason, replace(trigger, refusal=reason))
-
-
-def facts_of(pull: PullRequest, paths: tuple[str, ...] | None = None) -> PullFacts:
-    """The facts of a pull request that was read from the API."""
-    return PullFacts(
-        title=pull.title,
-        author=pull.author,
-        author_is_bot=pull.author_is_bot,
-        draft=pull.draft,
-        is_open=pull.is_open,
-        labels=pull.labels,
-        base_ref=pull.base_ref,
-        head_ref=pull.head_ref,
-        paths=paths,
-    )
 
 
 def trigger_values(trigger: Trigger) -> dict[str, object]:

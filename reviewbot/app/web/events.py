@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import ValidationError
 
 from reviewbot.app.triggers.decide import decide
-from reviewbot.app.triggers.values import Comment, PullFacts, Refusal, Trigger, TriggerKind, WebhookEvent
+from reviewbot.app.triggers.values import Comment, Refusal, Trigger, TriggerKind, WebhookEvent
 from reviewbot.app.web.payloads import (
     Account,
     Acted,
@@ -23,15 +24,15 @@ from reviewbot.app.web.payloads import (
     CommentPart,
     InstallationPayload,
     IssueCommentPayload,
+    LinePayload,
     ListedBase,
     MergeGroupPayload,
     PullPayload,
     Repository,
     ReviewCommentPayload,
-    ThreadPayload,
 )
 from reviewbot.config.settings import Settings
-from reviewbot.hosts.base import CommentKind
+from reviewbot.hosts.base import CommentKind, PullFacts
 
 _INSTALLATIONS: Mapping[tuple[str, object], TriggerKind] = {
     ("installation", "deleted"): "uninstalled",
@@ -60,16 +61,6 @@ class AppIdentity:
     bot_id: int | None = None
 
 
-@dataclass(frozen=True)
-class _Read:
-    """A payload, read; and who did it."""
-
-    event: WebhookEvent
-    sender: Account
-    app: int | None = None
-    """Of a check, whose it is; of a comment, through which App it was written."""
-
-
 def decide_trigger(
     name: str, payload: Mapping[str, object], delivery_id: str, who: AppIdentity, settings: Settings
 ) -> Trigger | Refusal:
@@ -91,31 +82,33 @@ def _read_and_decide(
         return Refusal("the body is of another event")
     if any(payload.get(part) is None for part in ("installation", "repository", "sender")):
         return Refusal("it does not come through an installation of the App")
-    read = shape.read(name, delivery_id, payload)
-    if isinstance(read, Refusal):
-        return read
-    if reason := _not_ours_to_answer(read, who, settings):
+    found = shape.payload.model_validate(payload)
+    if isinstance(found, PullPayload | LinePayload) and not _goes_into(found.repository, found.pull_request.base):
+        raise PayloadError("pull_request.base.repo is not as it must be")
+    event = shape.read(_event(name, delivery_id, found), found)
+    if isinstance(event, Refusal):
+        return event
+    if reason := _not_ours_to_answer(event, found.sender, who, settings):
         return Refusal(reason)
-    decision = decide(read.event, settings, who.slug)
+    decision = decide(event, settings, who.slug)
     if isinstance(decision, Trigger) and decision.kind == "command" and decision.comment_id is None:
         raise PayloadError("comment.id is not as it must be")
     return decision
 
 
-def _not_ours_to_answer(read: _Read, who: AppIdentity, settings: Settings) -> str:
+def _not_ours_to_answer(event: WebhookEvent, sender: Account, who: AppIdentity, settings: Settings) -> str:
     """Why nothing that this sender did is answered; empty where it may be."""
-    sender = read.sender
-    is_check = read.event.target_id is not None
+    is_check = event.target_id is not None
     is_bot = sender.type.lower() == "bot"
     own_account = who.bot_id is not None and sender.id == who.bot_id
     own_name = is_bot and sender.login.lower() == f"{who.slug}[bot]"
-    if own_account or own_name or (read.app == who.app_id and not is_check):
+    if own_account or own_name or (event.app == who.app_id and not is_check):
         return "it is our own doing"
-    if read.event.comment is not None and is_bot:
+    if event.comment is not None and is_bot:
         return "a bot gives no commands"
-    if is_bot and not settings.review_bots and read.event.name != "merge_group":  # a queue is a program
+    if is_bot and not settings.review_bots and event.name != "merge_group":  # a queue is a program
         return "a bot did it (review_bots)"
-    if is_check and read.app != who.app_id:
+    if is_check and event.app != who.app_id:
         return "it is the check of another App"
     return ""
 
@@ -144,13 +137,10 @@ def _installation(name: str, payload: Mapping[str, object], delivery_id: str, wh
     )
 
 
-def _pull(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
-    found = PullPayload.model_validate(payload)
+def _pull(event: WebhookEvent, found: PullPayload) -> WebhookEvent:
     pull = found.pull_request
     if found.number is not None and found.number != pull.number:
         raise PayloadError("number is not as it must be")
-    if not _goes_into(found.repository, pull.base):
-        raise PayloadError("pull_request.base.repo is not as it must be")
     author = pull.user
     facts = PullFacts(
         title=pull.title,
@@ -161,76 +151,60 @@ def _pull(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
         labels=tuple(label.name for label in pull.labels),
         base_ref=pull.base.ref,
         head_ref=pull.head.ref,
-        merged=pull.merged is True,
     )
-    event = _event(name, delivery_id, found)
-    changed = tuple(sorted(found.changes))
-    event = replace(event, number=pull.number, head_sha=pull.head.sha, pull=facts, changed=changed)
-    return _Read(event, found.sender)
+    return replace(
+        event,
+        number=pull.number,
+        head_sha=pull.head.sha,
+        pull=facts,
+        merged=pull.merged is True,
+        changed=tuple(sorted(found.changes)),
+    )
 
 
-def _issue_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read | Refusal:
-    found = IssueCommentPayload.model_validate(payload)
+def _issue_comment(event: WebhookEvent, found: IssueCommentPayload) -> WebhookEvent | Refusal:
     if found.issue.pull_request is None:
         return Refusal("the comment is not on a pull request")
     closed = found.issue.state.lower() != "open"
-    comment = _comment("issue", found.comment)
-    event = _event(name, delivery_id, found)
-    event = replace(event, number=found.issue.number, comment=comment, closed=closed)
-    return _Read(event, found.sender, _through(found.comment))
+    return replace(_commented(event, "issue", found.comment), number=found.issue.number, closed=closed)
 
 
-def _review_comment(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
-    found = ReviewCommentPayload.model_validate(payload)
-    if not _goes_into(found.repository, found.pull_request.base):
-        raise PayloadError("pull_request.base.repo is not as it must be")
-    comment = _comment("review", found.comment)
-    event = _event(name, delivery_id, found)
-    event = replace(event, number=found.pull_request.number, comment=comment)
-    return _Read(event, found.sender, _through(found.comment))
+def _review_comment(event: WebhookEvent, found: ReviewCommentPayload) -> WebhookEvent:
+    return replace(_commented(event, "review", found.comment), number=found.pull_request.number)
 
 
-def _thread(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
-    found = ThreadPayload.model_validate(payload)
-    if not _goes_into(found.repository, found.pull_request.base):
-        raise PayloadError("pull_request.base.repo is not as it must be")
-    return _Read(replace(_event(name, delivery_id, found), number=found.pull_request.number), found.sender)
+def _thread(event: WebhookEvent, found: LinePayload) -> WebhookEvent:
+    return replace(event, number=found.pull_request.number)
 
 
-def _comment(kind: CommentKind, part: CommentPart) -> Comment:
-    return Comment(part.id, kind, part.body or "", part.author_association.upper(), part.in_reply_to_id is not None)
+def _commented(event: WebhookEvent, kind: CommentKind, part: CommentPart) -> WebhookEvent:
+    is_reply = part.in_reply_to_id is not None
+    comment = Comment(part.id, kind, part.body or "", part.author_association.upper(), is_reply)
+    through = part.performed_via_github_app
+    return replace(event, comment=comment, app=None if through is None else through.id)
 
 
-def _through(part: CommentPart) -> int | None:
-    """The App through which it was written."""
-    return None if part.performed_via_github_app is None else part.performed_via_github_app.id
+def _check_run(event: WebhookEvent, found: CheckRunPayload) -> WebhookEvent:
+    return _check(event, found.repository, found.check_run)
 
 
-def _check_run(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
-    found = CheckRunPayload.model_validate(payload)
-    return _check(name, delivery_id, found, found.check_run)
+def _check_suite(event: WebhookEvent, found: CheckSuitePayload) -> WebhookEvent:
+    return _check(event, found.repository, found.check_suite)
 
 
-def _check_suite(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
-    found = CheckSuitePayload.model_validate(payload)
-    return _check(name, delivery_id, found, found.check_suite)
-
-
-def _check(name: str, delivery_id: str, found: Acted, part: CheckPart) -> _Read:
+def _check(event: WebhookEvent, repository: Repository, part: CheckPart) -> WebhookEvent:
     """In a fork, the pull requests that are listed may be those of the repository that it was forked from."""
-    numbers = [each.number for each in part.pull_requests if _goes_into(found.repository, each.base)]
+    numbers = [each.number for each in part.pull_requests if _goes_into(repository, each.base)]
     number = numbers[0] if len(numbers) == 1 else None
-    event = replace(_event(name, delivery_id, found), number=number, head_sha=part.head_sha, target_id=part.id)
-    return _Read(event, found.sender, None if part.app is None else part.app.id)
+    app = None if part.app is None else part.app.id
+    return replace(event, number=number, head_sha=part.head_sha, target_id=part.id, app=app)
 
 
-def _merge_group(name: str, delivery_id: str, payload: Mapping[str, object]) -> _Read:
+def _merge_group(event: WebhookEvent, found: MergeGroupPayload) -> WebhookEvent:
     """The branch of a merge group names the pull request that was added to the queue last; GitHub alone makes it."""
-    found = MergeGroupPayload.model_validate(payload)
     match = _QUEUE_BRANCH.fullmatch(found.merge_group.head_ref)
     number = None if match is None else int(match[1])
-    event = replace(_event(name, delivery_id, found), number=number, head_sha=found.merge_group.head_sha)
-    return _Read(event, found.sender)
+    return replace(event, number=number, head_sha=found.merge_group.head_sha)
 
 
 def _goes_into(repository: Repository, base: BaseRef | ListedBase | None) -> bool:
@@ -264,17 +238,23 @@ def _event(name: str, delivery_id: str, found: Acted) -> WebhookEvent:
 class _Shape:
     """How a body of one event is recognised and read."""
 
-    read: Callable[[str, str, Mapping[str, object]], _Read | Refusal]
+    payload: type[Acted]
+    read: Callable[[WebhookEvent, Any], WebhookEvent | Refusal]
+    """Completes what all events have; it takes a `payload`."""
     needs: frozenset[str]
     lacks: frozenset[str] = frozenset()
 
 
 _SHAPES: Mapping[str, _Shape] = {
-    "pull_request": _Shape(_pull, frozenset({"pull_request"}), frozenset({"comment", "review", "thread", "check_run"})),
-    "issue_comment": _Shape(_issue_comment, frozenset({"issue", "comment"})),
-    "pull_request_review_comment": _Shape(_review_comment, frozenset({"pull_request", "comment"})),
-    "pull_request_review_thread": _Shape(_thread, frozenset({"pull_request", "thread"})),
-    "check_run": _Shape(_check_run, frozenset({"check_run"})),
-    "merge_group": _Shape(_merge_group, frozenset({"merge_group"})),
-    "check_suite": _Shape(_check_suite, frozenset({"check_suite"}), frozenset({"check_run"})),
+    "pull_request": _Shape(
+        PullPayload, _pull, frozenset({"pull_request"}), frozenset({"comment", "review", "thread", "check_run"})
+    ),
+    "issue_comment": _Shape(IssueCommentPayload, _issue_comment, frozenset({"issue", "comment"})),
+    "pull_request_review_comment": _Shape(
+        ReviewCommentPayload, _review_comment, frozenset({"pull_request", "comment"})
+    ),
+    "pull_request_review_thread": _Shape(LinePayload, _thread, frozenset({"pull_request", "thread"})),
+    "check_run": _Shape(CheckRunPayload, _check_run, frozenset({"check_run"})),
+    "merge_group": _Shape(MergeGroupPayload, _merge_group, frozenset({"merge_group"})),
+    "check_suite": _Shape(CheckSuitePayload, _check_suite, frozenset({"check_suite"}), frozenset({"check_run"})),
 }

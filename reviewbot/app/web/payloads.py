@@ -180,17 +180,17 @@ class IssueCommentPayload(Acted):
     comment: CommentPart
 
 
-class ReviewCommentPayload(Acted):
-    """`pull_request_review_comment`: its pull request has fewer fields."""
-
-    pull_request: ListedPull
-    comment: CommentPart
-
-
-class ThreadPayload(Acted):
+class LinePayload(Acted):
     """`pull_request_review_thread`: of the thread nothing is used, for its state is read from the API."""
 
     pull_request: ListedPull
+    """With fewer fields than elsewhere."""
+
+
+class ReviewCommentPayload(LinePayload):
+    """`pull_request_review_comment`."""
+
+    comment: CommentPart
 
 
 class CheckRunPayload(Acted):

@@ -25,7 +25,6 @@ from reviewbot.app.store.durable.runs import Runs, WorkerCost
 from reviewbot.app.store.inbox.counters import Tallies, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
-from reviewbot.app.triggers.values import PullFacts, facts_of
 from reviewbot.app.worker.answer_reply import JudgeReply
 from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.live_trace import kept_while_it_grows
@@ -141,9 +140,7 @@ class Hosted:
             if who := self._paused_by(run.request):
                 return asyncio.run(self._refused(session, ref_of(pull), PAUSED.format(who)))
             # The host delivers in any order: what a delivery was refused for may be gone by now.
-            if run.request.refusal and (
-                why := refusal_of(facts_of(pull), wiring.settings_for(None, self._app.environ, {}))
-            ):
+            if run.request.refusal and (why := refusal_of(pull, wiring.settings_for(None, self._app.environ, {}))):
                 return asyncio.run(self._refused(session, ref_of(pull), why))
             return {"ref": ref_of(pull).model_dump(mode="json")}
 
@@ -165,11 +162,11 @@ class Hosted:
     async def _needless(self, request: ReviewRequest, session: HostSession, prepared: Prepared) -> End | None:
         """The end of a run that needs no review: settings refuse it, or the review is posted already."""
         if request.trigger.get("kind", AUTOMATIC) == AUTOMATIC:
-            pull, why = await asyncio.to_thread(_against, session, prepared)
+            why = await asyncio.to_thread(_refusal, session, prepared)
             if why:
                 end = await self._refused(session, prepared.ref, why)
                 # The event of a label changed meanwhile found no refusal to lift: then this is to be done again.
-                if await asyncio.to_thread(_pull_of, session, prepared) != pull:
+                if await asyncio.to_thread(_refusal, session, prepared) != why:
                     raise HostError(CHANGED)
                 return end
         before = await find_posted(session, prepared)
@@ -346,15 +343,10 @@ def _other(request: ReviewRequest, pull: PullRequest) -> End | None:
     return None
 
 
-def _pull_of(session: HostSession, prepared: Prepared) -> PullFacts:
+def _refusal(session: HostSession, prepared: Prepared) -> str:
+    """Why the repository's settings are against the review of the pull request as it is now; empty: they are not."""
     pull = session.host.pull_request(prepared.ref.repository, prepared.ref.number)
-    return facts_of(pull, tuple(file.path for file in prepared.subject.change.files))
-
-
-def _against(session: HostSession, prepared: Prepared) -> tuple[PullFacts, str]:
-    """The pull request as it is now, and why the repository's settings are against its review; empty: they are not."""
-    facts = _pull_of(session, prepared)
-    return facts, refusal_of(facts, prepared.settings)
+    return refusal_of(pull, prepared.settings, [file.path for file in prepared.subject.change.files])
 
 
 def _to_stored(made: Made, prepared: Prepared) -> StoredReview:

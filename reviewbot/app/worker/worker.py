@@ -12,10 +12,11 @@ from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
-from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxConsumer
+from reviewbot.app.scheduling.inbox_consumer import InboxConsumer
 from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
+from reviewbot.app.store.inbox.inbox import Inbox
 from reviewbot.app.worker.engine import DurableEngine
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import MEND_S, TIDY_S, Heartbeat, PeriodicTasks, Reconciler, Retention
@@ -53,7 +54,7 @@ class Parts:
     """The dependencies of a worker."""
 
     steps: Steps
-    inbox: Deliveries | None = None
+    inbox: Inbox | None = None
     chores: tuple[Chore, ...] = ()
     timings: RetryTimings = field(default_factory=RetryTimings)
 
@@ -98,7 +99,7 @@ class Worker:
 
     def _start_threads(self) -> None:
         if self._parts.inbox is not None:
-            consumer = InboxConsumer(self._parts.inbox, self.scheduler, self._parts.steps.forget)
+            consumer = InboxConsumer(self._parts.inbox, self.executor, self.scheduler, self._parts.steps.forget)
             self._begin("intake", lambda: consumer.run(self._closing))
         self._begin("pulse", self._beat)
         tidy = Retention(self.database, self.engine, self._options.keep_s)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.scheduling.inbox_consumer import command_of
+from reviewbot.app.scheduling.inbox_consumer import requested_review
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.app.web.events import AppIdentity, decide_trigger
@@ -61,11 +61,11 @@ class History:
             payload.pop("number", None)
         trigger = decide_trigger(name, payload, f"d-{self.count}", AppIdentity(APP_ID, "reviewbot"), Settings())
         assert isinstance(trigger, Trigger), trigger
-        command = command_of(Delivery(f"d-{self.count}", name, f"{self.count}", trigger, id=self.count))
+        request = requested_review(Delivery(f"d-{self.count}", name, f"{self.count}", trigger, id=self.count))
         waiting = self.shop.stage.shelf.waiting
         waiting.clear()
         scheduler = self.shop.stage.scheduler
-        (scheduler.cancel if command.kind == "cancel" else scheduler.submit)(command.request)
+        (scheduler.cancel if trigger.kind == "closed" else scheduler.submit)(request)
         while waiting:
             key = next(iter(waiting))
             self.shop.stage.durable = Straight()

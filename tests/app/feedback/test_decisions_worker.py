@@ -17,7 +17,7 @@ from reviewbot.app.worker.work import Json
 from reviewbot.app.worker.worker import Chore, Parts, Worker
 from reviewbot.domain.contracts import Finding, HumanItem
 from reviewbot.domain.errors import HostError
-from tests.app_runs import Around, ShortDeliveries, TestInbox, steps_of, until
+from tests.app_runs import Around, TestInbox, steps_of, until
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_a_worker_carries_a_decision_out_once_also_where_the_host_is_away_at_fir
     inbox, stop, worker = TestInbox(tmp_path), Event(), Worker(options)
     chores = (Chore("decisions", 0.1, lambda scheduler, _: scheduler.carry_out_decisions()),)
     quick = RetryTimings(first_wait_s=0.05, longest_wait_s=0.1, look_s=0.05)
-    parts = Parts(steps, ShortDeliveries(inbox.real, worker.executor), chores, quick)
+    parts = Parts(steps, inbox.real, chores, quick)
     thread = Thread(target=lambda: worker.run(stop, parts))
     thread.start()
     until(lambda: queue.list_items()[0].last.action == "posted")

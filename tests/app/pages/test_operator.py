@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from reviewbot.app.pages.operator import MAX_ROWS
-from reviewbot.app.scheduling.inbox_consumer import command_of
+from reviewbot.app.scheduling.inbox_consumer import requested_review
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.runs import State, WorkerCost
@@ -29,7 +29,7 @@ def test_a_retry_puts_one_order_into_the_inbox_however_often_it_is_clicked(site:
     assert [retry(site, run), retry(site, run)] == [303, 303]
 
     [order] = site.inbox.claim(10, 30.0, "test")
-    request = command_of(order).request
+    request = requested_review(order)
     assert (request.repository_id, request.number, request.trigger["head_sha"]) == (A, 7, "a" * 40)
     assert (request.trigger["kind"], request.trigger["actor"]) == ("rerun", "octocat")
     assert request.again

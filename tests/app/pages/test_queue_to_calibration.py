@@ -20,7 +20,7 @@ from reviewbot.app.worker.worker import Chore, Parts, Worker
 from tests.app.pages.conftest import Site, form_token
 from tests.app.worker.shop import Shop
 from tests.app.worker.talking import UNSURE, Talk
-from tests.app_runs import ShortDeliveries, TestInbox, until
+from tests.app_runs import TestInbox, until
 from tests.command_line import Run
 from tests.github_api.apps import AppGithub
 
@@ -72,7 +72,7 @@ class Office:
         inbox, stop, worker = TestInbox(self.options.state), Event(), Worker(self.options)
         chores = (Chore("decisions", 0.1, look),)
         quick = RetryTimings(first_wait_s=0.05, longest_wait_s=0.1, look_s=0.05)
-        parts = Parts(self.talk.shop.steps(), ShortDeliveries(inbox.real, worker.executor), chores, quick)
+        parts = Parts(self.talk.shop.steps(), inbox.real, chores, quick)
         thread = Thread(target=lambda: worker.run(stop, parts))
         thread.start()
         try:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxCommand, InboxConsumer, command_of
-from reviewbot.app.store.inbox.inbox import MAX_TRIES, open_inbox
+from reviewbot.app.scheduling.inbox_consumer import InboxConsumer, requested_review
+from reviewbot.app.store.inbox.inbox import MAX_TRIES, Inbox, open_inbox
 from reviewbot.app.triggers.values import Delivery, Trigger
+from reviewbot.app.worker.work import ReviewRequest
 from reviewbot.domain.errors import ConfigError
 from tests.app.conftest import A, B, order
 from tests.inbox_rows import counts, failed
@@ -19,70 +20,78 @@ if TYPE_CHECKING:
     from tests.app.conftest import Stage
 
 
-class Pile(Deliveries):
+class Pile(Inbox):
     """An inbox in memory."""
 
-    def __init__(self, *commands: InboxCommand) -> None:
-        self.commands = list(commands)
+    def __init__(self, *deliveries: Delivery) -> None:
+        self.deliveries = deliveries
         self.ended: dict[int, str] = {}
         self.released: list[int] = []
         self.trouble: list[Exception] = []
         self.stop = Event()
 
-    def claim(self, limit: int, lease_s: float) -> Sequence[InboxCommand]:
+    def claim(self, limit: int, lease_s: float, holder: str) -> tuple[Delivery, ...]:
         if self.trouble:
             raise self.trouble.pop()
-        open_ones = [each for each in self.commands if each.key not in self.ended]
+        open_ones = tuple(each for each in self.deliveries if each.id not in self.ended)
         if not open_ones:
             self.stop.set()
         return open_ones[:limit]
 
-    def mark_done(self, key: int) -> None:
-        self.ended[key] = "done"
+    def mark_done(self, delivery: int) -> None:
+        self.ended[delivery] = "done"
 
-    def mark_failed(self, key: int, reason: str) -> None:
-        self.ended[key] = reason
+    def mark_failed(self, delivery: int, reason: str) -> None:
+        self.ended[delivery] = reason
 
-    def release(self, key: int) -> None:
-        self.released.append(key)
+    def release(self, delivery: int) -> None:
+        self.released.append(delivery)
+
+
+HEAD = Trigger("head", 1, 5, "o/n", 7, A, "opened", "guid")
+GONE = Trigger("uninstalled", 1, 0, "", None, None, "the App was removed", "guid")
+
+
+def delivered(trigger: Trigger, number: int = 12) -> Delivery:
+    return Delivery("guid", "pull_request", "0" * 64, trigger, id=number)
+
+
+def consumer(inbox: Inbox, stage: Stage, forget: Callable[[int], None] | None = None) -> InboxConsumer:
+    return InboxConsumer(inbox, "me", stage.scheduler, forget)
 
 
 def test_each_wish_reaches_the_desk_and_is_done_then(stage: Stage) -> None:
-    pile = Pile(
-        InboxCommand(1, "review", order(A)),
-        InboxCommand(2, "review", order(A, number=8)),
-        InboxCommand(3, "cancel", order("", number=8)),
-        InboxCommand(4, "nothing", order("")),
-    )
+    closed = replace(HEAD, kind="closed", number=8)
+    pile = Pile(delivered(HEAD, 1), delivered(replace(HEAD, number=8), 2), delivered(closed, 3))
 
-    assert (InboxConsumer(pile, stage.scheduler).once(), InboxConsumer(pile, stage.scheduler).once()) == (4, 0)
+    assert (consumer(pile, stage).once(), consumer(pile, stage).once()) == (3, 0)
     assert set(pile.ended.values()) == {"done"}
-    assert [stage.state(order(A, number=n).run_id("p")) for n in (7, 8)] == ["waiting", "superseded"]
+    assert [stage.state(requested(replace(HEAD, number=n)).run_id("p")) for n in (7, 8)] == ["waiting", "superseded"]
 
 
 def test_an_installation_that_ended_is_forgotten_and_so_are_its_tokens(stage: Stage) -> None:
     run, forgotten = stage.submit(order()), list[int]()
-    InboxConsumer(Pile(InboxCommand(1, "delete_installation", order(""))), stage.scheduler, forgotten.append).once()
+    consumer(Pile(delivered(GONE)), stage, forgotten.append).once()
 
     assert (stage.state(run), forgotten) == ("none", [1])
 
 
 def test_of_an_installation_that_may_less_than_before_only_the_tokens_are_forgotten(stage: Stage) -> None:
     run, forgotten = stage.submit(order()), list[int]()
-    InboxConsumer(Pile(InboxCommand(1, "revoke_tokens", order(""))), stage.scheduler, forgotten.append).once()
+    consumer(Pile(delivered(replace(GONE, kind="narrowed"))), stage, forgotten.append).once()
 
     assert (stage.state(run), forgotten) == ("waiting", [1])
 
 
 def test_a_wish_that_the_queue_could_not_take_comes_again(stage: Stage) -> None:
-    pile = Pile(InboxCommand(1, "review", order()))
+    pile = Pile(delivered(HEAD, 1))
     stage.shelf.trouble = ConfigError("the queue cannot be used")
     with pytest.raises(ConfigError):
-        InboxConsumer(pile, stage.scheduler).once()
+        consumer(pile, stage).once()
     stage.shelf.trouble = None
 
     assert (pile.ended, pile.released) == ({}, [1])
-    assert (InboxConsumer(pile, stage.scheduler).once(), pile.ended) == (1, {1: "done"})
+    assert (consumer(pile, stage).once(), pile.ended) == (1, {1: "done"})
 
 
 def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_path: Path) -> None:
@@ -91,7 +100,7 @@ def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_pa
     for number in range(3):
         trigger = replace(HEAD, number=number + 1)
         inbox.put(Delivery(f"guid-{number}", "pull_request", f"{number:064x}", trigger))
-    intake = InboxConsumer(Deliveries(inbox, "me"), stage.scheduler)
+    intake = consumer(inbox, stage)
     stage.shelf.trouble = ConfigError("the queue cannot be used")
     for _ in range(MAX_TRIES + 2):
         with pytest.raises(ConfigError):
@@ -103,18 +112,18 @@ def test_an_outage_of_the_queue_is_the_fault_of_no_delivery(stage: Stage, tmp_pa
 
 
 def test_one_that_trips_us_up_holds_up_no_other(stage: Stage) -> None:
-    pile = Pile(InboxCommand(1, "review", order(A)), InboxCommand(2, "review", order(B, number=8)))
+    pile = Pile(delivered(HEAD, 1), delivered(replace(HEAD, number=8, head_sha=B), 2))
     stage.shelf.trouble = ValueError("canary")
-    InboxConsumer(pile, stage.scheduler).once()
+    consumer(pile, stage).once()
 
     assert pile.ended == dict.fromkeys((1, 2), "internal fault (ValueError)")
 
 
 def test_it_goes_on_through_trouble_until_it_is_stopped(stage: Stage) -> None:
-    pile = Pile(InboxCommand(1, "review", order()))
+    pile = Pile(delivered(HEAD, 1))
     pile.trouble = [OSError("away")]
     stop = Quick(pile.stop)
-    InboxConsumer(pile, stage.scheduler).run(stop)
+    consumer(pile, stage).run(stop)
 
     assert (pile.ended, stop.waited) == ({1: "done"}, [2.0, 0.0, 0.2])
 
@@ -137,70 +146,51 @@ class Quick(Event):
 
 # --- what deliveries ask for ---
 
-HEAD = Trigger("head", 1, 5, "o/n", 7, A, "opened", "guid")
 
-
-def delivered(trigger: Trigger) -> InboxCommand:
-    return command_of(Delivery("guid", "pull_request", "0" * 64, trigger, id=12))
+def requested(trigger: Trigger) -> ReviewRequest:
+    return requested_review(delivered(trigger))
 
 
 def test_a_head_is_ordered_in_the_order_of_the_deliveries() -> None:
-    command = delivered(HEAD)
+    request = requested(HEAD)
 
-    assert (command.key, command.kind, command.request.head_sha, command.request.as_of, command.request.again) == (
-        12,
-        "review",
-        A,
-        12,
-        "",
-    )
-    assert command.request.trigger["kind"] == "head"
+    assert (request.head_sha, request.as_of, request.again, request.trigger["kind"]) == (A, 12, "", "head")
 
 
 def test_a_refusal_is_ordered_with_its_reason() -> None:
-    assert delivered(replace(HEAD, refusal="it is a draft")).request.refusal == "it is a draft"
+    assert requested(replace(HEAD, refusal="it is a draft")).refusal == "it is a draft"
 
 
 def test_a_check_asked_for_again_is_another_run_of_its_head() -> None:
-    command = delivered(replace(HEAD, kind="rerun", number=None, target_id=3))
+    request = requested(replace(HEAD, kind="rerun", number=None, target_id=3))
 
-    assert (command.request.again, command.request.number, command.request.head_sha, command.request.as_of) == (
-        "d12",
-        0,
-        A,
-        0,
-    )
+    assert (request.again, request.number, request.head_sha, request.as_of) == ("d12", 0, A, 0)
 
 
 def test_the_host_is_asked_whether_a_check_asked_for_again_is_that_of_the_head() -> None:
-    command = delivered(replace(HEAD, kind="rerun", target_id=3))
+    request = requested(replace(HEAD, kind="rerun", target_id=3))
 
-    assert (command.request.number, command.request.head_sha, command.request.trigger["head_sha"]) == (7, "", A)
+    assert (request.number, request.head_sha, request.trigger["head_sha"]) == (7, "", A)
 
 
 def test_the_host_is_asked_which_head_a_command_is_about() -> None:
-    command = delivered(replace(HEAD, kind="command", comment_id=3, actor="me"))
+    request = requested(replace(HEAD, kind="command", comment_id=3, actor="me"))
 
-    assert (command.kind, command.request.head_sha, command.request.again) == ("review", "", "d12")
-
-
-def test_the_end_of_a_pull_request_and_of_an_installation_are_told_apart() -> None:
-    gone = Trigger("uninstalled", 1, 0, "", None, None, "the App was removed", "guid")
-
-    assert (delivered(replace(HEAD, kind="closed")).kind, delivered(gone).kind) == ("cancel", "delete_installation")
-    assert delivered(replace(gone, kind="narrowed")).kind == "revoke_tokens"
+    assert (request.head_sha, request.again) == ("", "d12")
 
 
-def test_the_inbox_gives_its_deliveries_and_hears_what_came_of_them(tmp_path: Path) -> None:
+def test_the_commit_of_a_merge_group_is_no_head_of_a_pull_request() -> None:
+    assert requested(replace(HEAD, kind="group")).head_sha == ""
+    assert requested(replace(HEAD, kind="group", number=None)).head_sha == ""
+
+
+def test_an_inbox_hears_what_came_of_its_deliveries(stage: Stage, tmp_path: Path) -> None:
     inbox = open_inbox(str(tmp_path / "inbox.sqlite"), durable=False)
-    for number, head in ((7, A), (8, B)):
-        trigger = replace(HEAD, number=number, head_sha=head)
-        inbox.put(Delivery(f"guid-{number}", "pull_request", f"{number:064x}", trigger))
-    deliveries = Deliveries(inbox, "me")
-    first, second = deliveries.claim(9, 60.0)
-    deliveries.mark_done(first.key)
-    deliveries.mark_failed(second.key, "internal fault")
+    inbox.put(Delivery("guid-7", "pull_request", f"{7:064x}", HEAD))
+    assert (consumer(inbox, stage).once(), counts(inbox)["done"]) == (1, 1)
+    inbox.put(Delivery("guid-8", "pull_request", f"{8:064x}", replace(HEAD, number=8)))
+    stage.shelf.trouble = ValueError("canary")
 
-    assert (first.request.number, second.request.number, deliveries.claim(9, 60.0)) == (7, 8, [])
-    assert (counts(inbox)["done"], [each.reason for each in failed(inbox)]) == (1, ["internal fault"])
+    assert (consumer(inbox, stage).once(), consumer(inbox, stage).once()) == (1, 0)
+    assert [each.reason for each in failed(inbox)] == ["internal fault (ValueError)"]
     inbox.close()

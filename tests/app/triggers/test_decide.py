@@ -12,15 +12,13 @@ from reviewbot.app.triggers.decide import decide, refusal_of
 from reviewbot.app.triggers.values import (
     Comment,
     Delivery,
-    PullFacts,
     Refusal,
     Trigger,
     WebhookEvent,
-    facts_of,
     trigger_values,
 )
 from reviewbot.config import Settings
-from reviewbot.hosts.base import PullRequest
+from reviewbot.hosts.base import PullFacts, PullRequest
 
 FACTS = PullFacts(
     title="Add a thing",
@@ -92,8 +90,6 @@ def test_a_closed_pull_request_needs_nothing_more() -> None:
         ({"title": "[WIP] x"}, {"skip_titles": ("[[]WIP]*",)}, "title"),
         ({}, {"only_branches": ("release/*",)}, "base branch"),
         ({}, {"skip_branches": ("feature/*",)}, "head branch"),
-        ({"paths": ("docs/a.md",)}, {"paths": ("src/*",)}, "changed file"),
-        ({"paths": ()}, {"paths": ("src/*",)}, "changed file"),
     ],
 )
 def test_a_refusal_says_why_and_what_would_have_been_done(
@@ -115,8 +111,6 @@ def test_a_refusal_says_why_and_what_would_have_been_done(
         ({}, {"only_labels": ("nothing", "review")}),
         ({}, {"only_labels": ("Review",)}),
         ({}, {"only_branches": ("main",)}),
-        ({"paths": ("docs/a.md", "src/b.py")}, {"paths": ("src/*",)}),
-        ({"paths": None}, {"paths": ("src/*",)}),
         ({}, {"skip_titles": ("[WIP]*", "t*"), "skip_branches": ("Feature*",)}),
     ],
 )
@@ -244,6 +238,14 @@ def test_an_event_without_a_pull_request_leads_to_nothing() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("paths", "refused"), [(("docs/a.md",), True), ((), True), (("docs/a.md", "src/a.py"), False), (None, False)]
+)
+def test_the_changed_files_count_where_they_are_known(paths: tuple[str, ...] | None, *, refused: bool) -> None:
+    assert ("changed file" in refusal_of(FACTS, Settings(paths=("src/*",)), paths)) is refused
+    assert refusal_of(FACTS, Settings(), paths) == ""
+
+
 def test_the_same_is_decided_of_what_the_api_says() -> None:
     pull = PullRequest(
         repository="octo/repo",
@@ -263,9 +265,9 @@ def test_the_same_is_decided_of_what_the_api_says() -> None:
         url="https://github.com/octo/repo/pull/7",
     )
 
-    assert facts_of(pull) == FACTS
-    assert refusal_of(facts_of(pull, ("docs/a.md",)), Settings(paths=("src/*",))) != ""
-    assert refusal_of(facts_of(pull), Settings()) == ""
+    assert refusal_of(pull, Settings(paths=("src/*",)), ("docs/a.md",)) != ""
+    assert refusal_of(pull, Settings(paths=("src/*",))) == refusal_of(pull, Settings()) == ""
+    assert refusal_of(replace(pull, draft=True), Settings()) != ""
 
 
 def test_two_triggers_for_the_same_thing_have_one_key() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewbot.app.runtime.credentials import Credentials
-from reviewbot.app.scheduling.inbox_consumer import Deliveries, InboxConsumer
+from reviewbot.app.scheduling.inbox_consumer import InboxConsumer
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.worker.github_steps import POSTING, App, github_steps
 from reviewbot.app.worker.runner import Runner
@@ -40,7 +40,7 @@ class Place:
         environ = {"REVIEWBOT_ENGINE": "analyzers", "REVIEWBOT_SKIP_LABELS": "wip", "HOME": str(folder)}
         app = App(tokens, lambda: Signer((b"k" * 32,)), environ, lambda: github.own.account_id)
         self.stage.runner = Runner(database, github_steps(app), self.stage.scheduler, "worker")
-        self.intake = InboxConsumer(Deliveries(self.web.inbox, "worker"), self.stage.scheduler)
+        self.intake = InboxConsumer(self.web.inbox, "worker", self.stage.scheduler)
         self.pull = self._open()
 
     def _open(self) -> Pull:

@@ -22,7 +22,7 @@ from reviewbot.app.worker.runner import RetryTimings
 from reviewbot.app.worker.worker import Chore, Parts, Worker, take_lock
 from reviewbot.domain.errors import ConfigError
 from tests.app.conftest import A, B, order
-from tests.app_runs import LIMIT_S, Around, ShortDeliveries, TestInbox, steps_of, until
+from tests.app_runs import LIMIT_S, Around, TestInbox, steps_of, until
 from tests.kill_jobs import Scene, killed_after_post, killed_at_random, scene
 from tests.kill_web import web_killed
 from tests.postgres_server import postgres, program
@@ -40,7 +40,7 @@ def test_a_worker_posts_what_was_accepted_and_stops_in_good_order(tmp_path: Path
     chored, stop, codes = Event(), Event(), []
     options = JobOptions(tmp_path / "state", stop_s=5.0, lock_s=0.3)
     worker = Worker(options)
-    deliveries = ShortDeliveries(inbox.real, worker.executor)
+    deliveries = inbox.real
     parts = Parts(steps_of(around), deliveries, (Chore("one", 60.0, lambda *_: chored.set()),), QUICK)
     thread = Thread(target=lambda: codes.append(worker.run(stop, parts)))
     thread.start()
@@ -68,7 +68,7 @@ def test_a_head_that_comes_back_is_reviewed_and_no_check_goes_on_for_ever(tmp_pa
     """With the real queue, which keeps what a stopped run has recorded."""
     around, inbox, stop = Around(tmp_path, call_s=(0.4, 0.5), post_s=0.0), TestInbox(tmp_path), Event()
     worker = Worker(JobOptions(tmp_path / "state", stop_s=5.0))
-    parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), timings=QUICK)
+    parts = Parts(steps_of(around), inbox.real, timings=QUICK)
     thread = Thread(target=lambda: worker.run(stop, parts))
     thread.start()
     for head in (A, B, A):
@@ -162,7 +162,7 @@ def test_on_a_server_a_worker_takes_over_what_a_dead_one_was_at(tmp_path: Path) 
         Workers(database).join("dead")
         options = JobOptions(tmp_path / "state", url, beat_s=0.1, silent_s=0.5, stop_s=1.0)
         worker, stop, codes = Worker(options), Event(), []
-        parts = Parts(steps_of(around), ShortDeliveries(inbox.real, worker.executor), timings=QUICK)
+        parts = Parts(steps_of(around), inbox.real, timings=QUICK)
         thread = Thread(target=lambda: codes.append(worker.run(stop, parts)))
         thread.start()
         inbox.put(order(A))

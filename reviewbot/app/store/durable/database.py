@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from reviewbot.app.store.sql import Row, Server, SqliteFile, Value, make_tables, open_server
 from reviewbot.domain.errors import ConfigError
@@ -30,17 +30,36 @@ RETRY_S = 0.5
 """Between two tries."""
 
 
-class Database(Protocol):
-    """A place for rows. Raises ConfigError where it cannot be used."""
+class Database:
+    """A place for rows; tries again while the server does not answer, or the file is locked or full.
+
+    Raises ConfigError where it cannot be used. `now` gives seconds since 1970 by one clock for all who share it,
+    and `close` ends all connections.
+    """
+
+    def __init__(self, server: Server, clock: Callable[[], float], outage_s: float) -> None:
+        self._server = server
+        self._outage_s = outage_s
+        self.now = clock if isinstance(server, SqliteFile) else self._server_time
+        self.close = server.close
+        self._try(lambda: make_tables(server, "app", "reviewbot_schema", SCHEMA_VERSION))
 
     def run(self, statement: str, *values: Value) -> list[Row]:
         """One statement with `?` for each value, in a transaction of its own; the rows that it gives."""
+        return self._try(lambda: self._server.run(statement, *values))
 
-    def now(self) -> float:
-        """Seconds since 1970 by one clock for all who share this database."""
+    def _server_time(self) -> float:
+        return float(self.run("SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)")[0][0])
 
-    def close(self) -> None:
-        """End all connections."""
+    def _try(self, act: Callable[[], T]) -> T:
+        until = time.monotonic() + self._outage_s
+        while True:
+            try:
+                return act()
+            except self._server.errors as error:
+                if not self._server.may_pass(error) or time.monotonic() >= until:
+                    raise ConfigError(self._server.describe(error)) from None
+            time.sleep(RETRY_S)
 
 
 class DatabaseTable:
@@ -59,37 +78,4 @@ def open_database(url: str, clock: Callable[[], float] = time.time, outage_s: fl
     """
     # What has been accepted from outside is kept by the inbox, which waits for the disk.
     server = open_server(url, BUSY_S, CONNECT_S, durable=False, checked=False)
-    opened = RetryingDatabase(server, clock, outage_s)
-    opened.prepare()
-    return opened
-
-
-class RetryingDatabase:
-    """A `Database` that tries a statement again while the server does not answer, or the file is locked or full."""
-
-    def __init__(self, server: Server, clock: Callable[[], float], outage_s: float) -> None:
-        self._server = server
-        self._outage_s = outage_s
-        self.now = clock if isinstance(server, SqliteFile) else self._server_time
-        self.close = server.close
-
-    def run(self, statement: str, *values: Value) -> list[Row]:
-        """As `Database.run`."""
-        return self._try(lambda: self._server.run(statement, *values))
-
-    def prepare(self) -> None:
-        """Make the tables."""
-        self._try(lambda: make_tables(self._server, "app", "reviewbot_schema", SCHEMA_VERSION))
-
-    def _server_time(self) -> float:
-        return float(self.run("SELECT CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)")[0][0])
-
-    def _try(self, act: Callable[[], T]) -> T:
-        until = time.monotonic() + self._outage_s
-        while True:
-            try:
-                return act()
-            except self._server.errors as error:
-                if not self._server.may_pass(error) or time.monotonic() >= until:
-                    raise ConfigError(self._server.describe(error)) from None
-            time.sleep(RETRY_S)
+    return Database(server, clock, outage_s)

@@ -15,7 +15,6 @@ from reviewbot.app.runtime.environment import load_environment, make_state_dir
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
-from reviewbot.app.scheduling.inbox_consumer import Deliveries
 from reviewbot.app.store.inbox.counters import Tallies
 from reviewbot.app.store.inbox.inbox import Inbox, open_inbox
 from reviewbot.app.store.inbox.store import open_store
@@ -64,7 +63,7 @@ def worker_command(arguments: argparse.Namespace) -> int:
         Chore("carrying out decisions", DECIDE_S, lambda scheduler, _: scheduler.carry_out_decisions()),
         Chore("tidying up the inbox", TIDY_S, lambda *_: forget_deliveries(inbox, options.keep_s)),
     )
-    return worker.run(stop, Parts(github_steps(app), Deliveries(inbox, worker.executor), chores))
+    return worker.run(stop, Parts(github_steps(app), inbox, chores))
 
 
 def known(credentials: WatchedCredentials) -> Credentials:
