@@ -29,8 +29,8 @@ MAX_FOUND = 120
 MAX_FILES = 40
 """Files of a name that are looked into for the module that defines it."""
 
-MAX_PLACES, MAX_CHARS = 12, 10_000
-"""Of code that uses what was pushed."""
+MAX_USES, MAX_PLACES, MAX_CHARS = 60, 12, 10_000
+"""Of code that uses what was pushed: lines that are looked at, what is shown around them, and characters of that."""
 
 WHOLE_LINES, AROUND = 40, 8
 """Lines of a definition that is shown whole; of a longer one, lines on each side of one."""
@@ -117,9 +117,15 @@ def dependents_of(
     ranked, followed = _ranked(names, snapshot)
     uses = [use for use in ranked if not is_read(use.path, use.line)]
     uses = [use for use in uses if not is_test(use.path)] or uses
-    around = [each for use in uses[:MAX_PLACES] for each in _excerpts_of(use, snapshot)]
+    # A short function that uses a name in several lines is one place.
+    places = list(dict.fromkeys(tuple(_excerpts_of(use, snapshot)) for use in uses[:MAX_USES]))
+    around = [each for place in places[:MAX_PLACES] for each in place]
     texts = list(_texts([*pushed, *around], snapshot, is_read))
-    is_all = len(uses) <= MAX_PLACES and len(texts) == len({each.path for each in (*pushed, *around)})
+    is_all = (
+        len(uses) <= MAX_USES
+        and len(places) <= MAX_PLACES
+        and len(texts) == len({each.path for each in (*pushed, *around)})
+    )
     excerpts = [text for text in texts if text]
     note = [ALL_USES.format(", ".join(followed))] if is_all and followed else []
     every = is_all and len(followed) == len({each.name for each in names}) > 0

@@ -14,6 +14,7 @@ from reviewbot.context.dependents import (
     MAX_FOUND,
     MAX_NAME_CHARS,
     MAX_PLACES,
+    MAX_USES,
     Name,
     changed_names,
     dependents_of,
@@ -93,10 +94,13 @@ def test_all_uses_are_shown_only_where_each_name_can_be_followed_and_there_is_ro
         return dependents_of(wanted, snapshot, lambda _path, _line: False).is_all
 
     many = {f"m{number}.py": f"def f():\n    total_of({number})\n" for number in range(MAX_PLACES + 1)}
+    often = "def f():\n" + "    total_of(1)\n" * (MAX_PLACES + 1)
     common = {"a.py": "def run(x):\n    return x.get(1)\n"}
     assert is_all({"shop/bill.py": CALLER}, "total_of")
     assert not is_all({"shop/bill.py": CALLER})
     assert not is_all(many, "total_of")
+    assert is_all({"shop/bill.py": often}, "total_of"), "one function is one place, however often it uses the name"
+    assert not is_all({"shop/bill.py": often * MAX_USES}, "total_of")
     assert not is_all({"shop/bill.py": CALLER, **common}, "total_of", "get")
 
 
