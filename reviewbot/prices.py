@@ -8,12 +8,16 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from datetime import date
 from functools import cache
-from typing import Any, get_args
+from typing import Annotated, get_args
+
+from pydantic import Field, ValidationError
 
 from reviewbot.config.providers import DEFAULT_PROVIDER, PROVIDERS
-from reviewbot.domain.contracts import Tier, Usage
+from reviewbot.domain.contracts import Contract, Tier, Usage
+from reviewbot.domain.contracts.base import first_fault
 from reviewbot.domain.errors import ConfigError
 from reviewbot.tables import packaged_table, packaged_text
 
@@ -27,17 +31,18 @@ TIERS: tuple[Tier, ...] = get_args(Tier)
 """From the cheapest."""
 
 _SCHEMA = 1
-_KEYS = {"model", "also", "read", "source", "long"}
+
+Dollars = Annotated[float, Field(ge=0, le=MAX_DOLLARS)]
+ModelId = Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(Contract):
     """Dollars per million tokens; `cache_write` is for five minutes."""
 
-    input: float
-    output: float
-    cache_read: float
-    cache_write: float
+    input: Dollars
+    output: Dollars
+    cache_read: Dollars
+    cache_write: Dollars
 
     def dollars(self, usage: Usage) -> float:
         """What a call cost."""
@@ -50,25 +55,28 @@ class Rates:
         return math.fsum(parts) / PER
 
 
-_RATES = tuple(each.name for each in fields(Rates))
+class LongRates(Rates):
+    """The rates by which a whole call is charged whose prompt is long."""
+
+    over: Annotated[int, Field(ge=1)]
+    """Tokens of a prompt, cached ones included, above which it is."""
 
 
-@dataclass(frozen=True)
-class Price:
-    """What one model costs, where that is written and when it was read (YYYY-MM-DD, or empty)."""
+class Price(Rates):
+    """What one model costs: a row of a table."""
 
-    rates: Rates
-    source: str
-    read: str = ""
-    long_over: int | None = None
-    """Tokens of a prompt, cached ones included, above which the whole call is charged by `long_rates`."""
-    long_rates: Rates | None = None
+    model: ModelId
+    also: Annotated[tuple[ModelId, ...], Field(strict=False)] = ()
+    """Further ids of the same model."""
+    source: str = ""
+    """Where that is written."""
+    read: date | str = ""
+    """When it was read there."""
+    long: LongRates | None = None
 
     def rates_for(self, prompt_tokens: int) -> Rates:
         """The rates of a call with such a prompt."""
-        if self.long_rates is not None and self.long_over is not None and prompt_tokens > self.long_over:
-            return self.long_rates
-        return self.rates
+        return self.long if self.long is not None and prompt_tokens > self.long.over else self
 
 
 @dataclass(frozen=True)
@@ -131,10 +139,9 @@ def default_models(provider: str = DEFAULT_PROVIDER.name) -> dict[Tier, str]:
 
 
 def read_prices(text: str, name: str, rows_of: str = "price") -> PriceTable:
-    """Read a table from TOML: a list `rows_of`, of which each has `model` and the four rates, as in the shipped one.
+    """Read a table from TOML: a list `rows_of` of prices, as in the shipped one.
 
-    `source`, `read`, `also` (further ids of the same model) and `long` may be left out. Raises ConfigError, which calls
-    the file `name`.
+    Raises ConfigError, which calls the file `name`.
     """
     try:
         table = tomllib.loads(text)
@@ -143,42 +150,13 @@ def read_prices(text: str, name: str, rows_of: str = "price") -> PriceTable:
     if table.get("schema", _SCHEMA) != _SCHEMA or not isinstance(rows := table.get(rows_of), list):
         raise ConfigError(f"{name}: it needs a list of [[{rows_of}]], and schema = {_SCHEMA} or none")
     prices: dict[str, Price] = {}
-    for row in rows:
-        ids, price = _row(row, name)
-        for each in ids:
+    for number, row in enumerate(rows, 1):
+        try:
+            price = Price.model_validate(row)
+        except ValidationError as error:
+            raise ConfigError(f"{name}: [[{rows_of}]] number {number}: {': '.join(first_fault(error))}") from None
+        for each in (price.model, *price.also):
             if each in prices:
                 raise ConfigError(f"{name}: {each} stands there twice")
             prices[each] = price
     return PriceTable(prices)
-
-
-def _row(row: object, name: str) -> tuple[list[str], Price]:
-    if not isinstance(row, dict) or not isinstance(model := row.get("model"), str) or not model:
-        raise ConfigError(f"{name}: each price needs the id of its model")
-    if unknown := row.keys() - _KEYS - set(_RATES):
-        raise ConfigError(f"{name}: {model}: {min(unknown)} is no part of a price")
-    also = row.get("also", [])
-    if not isinstance(also, list) or not all(isinstance(each, str) and each for each in also):
-        raise ConfigError(f"{name}: {model}: also must be a list of ids")
-    over, long_rates = _long(row.get("long"), f"{name}: {model}: long")
-    source, read = (str(row.get(key, default)) for key, default in (("source", name), ("read", "")))
-    return [model, *also], Price(_rates(row, f"{name}: {model}"), source, read, over, long_rates)
-
-
-def _long(row: object, where: str) -> tuple[int | None, Rates | None]:
-    if row is None:
-        return None, None
-    if not isinstance(row, dict) or row.keys() != {"over", *_RATES}:
-        raise ConfigError(f"{where}: it needs over, {', '.join(_RATES)}, and nothing else")
-    over = row["over"]
-    if type(over) is not int or over < 1:  # `type`, for true is a number to Python
-        raise ConfigError(f"{where}: over must be a whole number of tokens")
-    return over, _rates(row, where)
-
-
-def _rates(row: Mapping[str, Any], where: str) -> Rates:
-    for key in _RATES:
-        value = row.get(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_DOLLARS:
-            raise ConfigError(f"{where}: {key} must be dollars per million tokens, from 0 to {MAX_DOLLARS:.0f}")
-    return Rates(**{key: float(row[key]) for key in _RATES})

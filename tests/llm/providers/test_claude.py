@@ -19,7 +19,7 @@ from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, Text, 
 from reviewbot.llm.providers.claude import Access, ClaudeModel
 from reviewbot.llm.providers.claude.sdk import Sdk, client_of
 from reviewbot.llm.providers.claude.wire import Assembly, params_of, reply_of
-from reviewbot.prices import Price, PriceTable, Rates, default_models, packaged_prices
+from reviewbot.prices import Price, PriceTable, default_models, packaged_prices
 from tests.messages_api import MessagesApi, Scripted, answered, called, problems_of, said
 
 KEY = "sk-test-canary-0123456789"
@@ -329,7 +329,7 @@ def test_authorities_that_cannot_be_read_are_the_settings_fault(
 
 
 def test_the_price_is_that_of_the_model_that_was_asked_where_the_answers_id_has_none() -> None:
-    prices = PriceTable({"asked": Price(Rates(1, 1, 1, 1), "test")})
+    prices = PriceTable({"asked": Price(model="asked", input=1, output=1, cache_read=1, cache_write=1)})
     message = {"stop_reason": "end_turn", "model": "asked-20260101", "usage": {"input_tokens": 1_000_000}}
     assert reply_of(message, "asked", prices).usage.cost_usd == 1.0
     assert reply_of(message, "other", prices).usage.unpriced_calls == 1
