@@ -64,8 +64,11 @@ def tokens(text: str, most: int) -> int:
 @lru_cache(maxsize=1)
 def _parsed(text: str) -> ast.Module | None:
     # The size is looked at once for all questions, too: of a long text that takes as long as many answers.
-    if not is_parsable(text) or "\r" in text.replace("\r\n", "\n"):
-        return None
+    return None if not is_parsable(text) or "\r" in text.replace("\r\n", "\n") else tree_of(text)
+
+
+def tree_of(text: str) -> ast.Module | None:
+    """The tree of a text; None where this Python cannot parse it. Nothing runs, nothing is warned about."""
     try:
         with without_warnings():
             return ast.parse(text)

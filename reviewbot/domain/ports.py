@@ -245,13 +245,6 @@ class Planner(Protocol):
         """
 
 
-class Verifier(Protocol):
-    """Tries to refute what a worker found, and sets how far it can be believed."""
-
-    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
-        """The result with every confidence set by the evidence; what could not be verified keeps its cap. No error."""
-
-
 class Synthesizer(Protocol):
     """Makes one review of everything."""
 

@@ -30,7 +30,7 @@ _ERRORS: dict[str, type[EngineError]] = {
 class RecordingModel:
     """A model whose answers a replay will need: the trace keeps their text, and errors as well.
 
-    For synthesizer and critic. What workers, planner and verifier were answered shows in their outcomes.
+    For synthesizer and critic. What workers and planner were answered shows in their outcomes.
     """
 
     def __init__(self, inner: Model, trace: Recorder) -> None:

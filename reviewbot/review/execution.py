@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from reviewbot.domain.contracts import ChangeSet, Escalation, Outcome, ReviewTask, WorkerResult
-from reviewbot.domain.ports import Clock, Engine, Journal, Recorder, Snapshot, Tool, Verifier, WorkerSet, WorkOrder
+from reviewbot.domain.ports import Clock, Engine, Journal, Recorder, Snapshot, Tool, WorkerSet, WorkOrder
 from reviewbot.redact.mask import Mask, mask_json, redact
 from reviewbot.review.combine.suppression import Suppressor
 from reviewbot.review.dispatch.dispatcher import Dispatcher
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch
 from reviewbot.review.plan.planner import retarget
 from reviewbot.review.task import run_task
+from reviewbot.review.verify.verifier import verify_result
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,6 @@ class PlanExecutor:
 
     worker_set: WorkerSet
     engine: Engine
-    verifier: Verifier
     tools: Mapping[str, Tool]
     snapshot: Snapshot
     journal: Journal
@@ -34,6 +34,8 @@ class PlanExecutor:
     deadline_s: float
     workers: tuple[str, ...] = ()
     """Names of the workers that a task may move to; none: all of the set."""
+    verify: Callable[[WorkerResult], WorkerResult] = verify_result
+    """Sets how far each finding can be believed, by the evidence for it."""
     mask: Mask = redact
     """What takes secrets out of a text, those of the change by their value."""
     suppressor: Suppressor = field(default_factory=Suppressor)
@@ -81,9 +83,9 @@ class PlanExecutor:
         )
         outcome = await run_task(self.engine, order)
         if isinstance(outcome, WorkerResult):
-            outcome = self.suppressor.apply(await self.verifier.verify(order, outcome))
+            outcome = self.suppressor.apply(self.verify(outcome))
         elif isinstance(outcome, Escalation) and outcome.partial_result is not None:
-            partial = self.suppressor.apply(await self.verifier.verify(order, outcome.partial_result))
+            partial = self.suppressor.apply(self.verify(outcome.partial_result))
             outcome = outcome.model_copy(update={"partial_result": partial})
         outcome, said = _masked(outcome, self.mask)
         self.trace.record("result", task_id=task.task_id, attempt=task.failures + 1, outcome=said)

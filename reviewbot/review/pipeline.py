@@ -1,6 +1,6 @@
 """The pipeline: change -> plan -> dispatch -> verify -> synthesize -> Review. Every entry point runs this one.
 
-Planner, verifier and synthesizer, with rules or with a model, are arguments; `reviewbot.wiring` chooses them. Reading a
+Planner and synthesizer, with rules or with a model, are arguments; `reviewbot.wiring` chooses them. Reading a
 diff and rendering the answer happen at the entry points.
 """
 

@@ -161,7 +161,6 @@ def setup(
     executor = PlanExecutor(
         worker_set=worker_set,
         engine=parts.engine,
-        verifier=parts.verifier,
         tools=tools,
         snapshot=subject.snapshot,
         journal=kept,
@@ -245,7 +244,7 @@ def _handed_in(worker_set: WorkerSet, foreign: Iterable[ImportedFindings]) -> di
 
 
 def _parts(settings: Settings, given: RunInputs, context: BuildContext) -> Components:
-    """Build planner, worker, verifier and synthesizer. Raises ConfigError."""
+    """Build planner, worker and synthesizer. Raises ConfigError."""
     if given.script is not None and settings.engine != "scripted":
         raise ConfigError("--script is for --engine scripted alone")
     if settings.engine == "scripted":

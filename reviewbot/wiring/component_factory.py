@@ -12,14 +12,13 @@ from reviewbot.config import Settings
 from reviewbot.config.attributes import declaration_reader
 from reviewbot.context.conventions import conventions
 from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
-from reviewbot.domain.ports import Engine, Planner, Tool, Verifier, WorkerSet, WorkOrder
+from reviewbot.domain.ports import Engine, Planner, Tool, WorkerSet, WorkOrder
 from reviewbot.redact.mask import SecretMask
 from reviewbot.replay.recorded_inputs import JointRow, RecordedInputs
 from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.model_calibration import ModelTables, NumberMaps
 from reviewbot.review.plan.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
-from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.wiring.change_sources import Subject
 from reviewbot.wiring.keyless import note_on, without_models
 from reviewbot.wiring.models import RunServices
@@ -79,7 +78,6 @@ class Components:
 
     engine: Engine
     planner: Planner
-    verifier: Verifier
     synthesizer: RuledSynthesizer | JudgingSynthesizer
     close: Callable[[], Awaitable[None]]
     preview: MakePreview
@@ -112,7 +110,6 @@ def rule_parts(settings: Settings, context: BuildContext, engine: Engine) -> Com
     return Components(
         engine=engine,
         planner=planner,
-        verifier=CappingVerifier(),
         synthesizer=RuledSynthesizer(context.rules, ReviewFacts(engine.name, notes, refused=context.refused)),
         close=_nothing,
         preview=_preview_of(planner),

@@ -26,7 +26,6 @@ from reviewbot.review.combine.synthesizer import ReviewFacts
 from reviewbot.review.model_calibration import maps_for, packaged_model_tables
 from reviewbot.review.plan.bundling import BundlingPlanner, with_readers
 from reviewbot.review.plan.planner import RoutedPlanner
-from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, plan_limits
 from reviewbot.wiring.model_session import ModelSession, open_session
 from reviewbot.wiring.models import prices_of, tiers_of
@@ -85,7 +84,6 @@ def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | 
     return Components(
         engine=engine,
         planner=BundlingPlanner(planner, settings.effort, foreign, begin),
-        verifier=CappingVerifier(),
         synthesizer=judge,
         close=_all_of(engine.close, head.close, session.close),
         preview=preview,

@@ -29,7 +29,6 @@ from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.review.trace import Event, Trace
-from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from reviewbot.threads import in_thread
 from tests.make import one_fast, seconds_until
@@ -177,7 +176,6 @@ def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Told]:
         executor = PlanExecutor(
             worker_set=worker_set,
             engine=engine,
-            verifier=CappingVerifier(),
             tools=every,
             snapshot=DiffSnapshot(change),
             journal=MemoryJournal(),

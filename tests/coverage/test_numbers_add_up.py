@@ -51,7 +51,6 @@ from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.review.trace import Trace
-from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from tests.conftest import RecordingClock
 from tests.publishing import SIGNER, an_order
@@ -225,7 +224,6 @@ def told(files: Sequence[Made], outcomes: Sequence[str]) -> tuple[Review, Rules]
     executor = PlanExecutor(
         worker_set=worker_set,
         engine=engine,
-        verifier=CappingVerifier(),
         tools={},
         snapshot=DiffSnapshot(change),
         journal=MemoryJournal(),

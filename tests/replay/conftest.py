@@ -29,7 +29,6 @@ from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.review.trace import Trace, read_trace
-from reviewbot.review.verify.verifier import CappingVerifier
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 
 DIFF = b"""\
@@ -153,7 +152,6 @@ class Run:
         executor = PlanExecutor(
             worker_set=worker_set,
             engine=engine,
-            verifier=CappingVerifier(),
             tools={},
             snapshot=snapshot,
             journal=self.journal,

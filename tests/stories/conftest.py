@@ -14,7 +14,7 @@ from reviewbot.delivery import mask_trace
 from reviewbot.delivery.deliver import mask_review
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan, Review, WorkerCard, WorkerResult
-from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, Verifier, WorkerSet, WorkOrder
+from reviewbot.domain.ports import Answer, Escalated, Journal, Planner, TaskResult, WorkerSet, WorkOrder
 from reviewbot.replay.recorded_inputs import RecordedInputs, record_inputs
 from reviewbot.replay.replay_review import replay
 from reviewbot.replay.scripted import ScriptedEngine
@@ -25,7 +25,7 @@ from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.review.trace import Event, Trace, read_trace
-from reviewbot.review.verify.verifier import CappingVerifier
+from reviewbot.review.verify.verifier import verify_result
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from tests import leaping_loop
 
@@ -77,15 +77,15 @@ class Lead:
 
 
 class Judge:
-    """A verifier that believes in what was claimed, and writes down whose results it has seen."""
+    """Believes in what was claimed, and writes down whose results it has seen."""
 
     def __init__(self, listener: Callable[[str], None] = lambda _name: None) -> None:
         self.seen: list[str] = []
         self._listener = listener
 
-    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
-        self.seen.append(order.task.task_id)
-        self._listener(order.task.task_id)
+    def __call__(self, result: WorkerResult) -> WorkerResult:
+        self.seen.append(result.task_id)
+        self._listener(result.task_id)
         return result
 
 
@@ -121,7 +121,7 @@ class Story:
     notes: tuple[str, ...] = ()
     lead: Mapping[str, Any] | None = None
     """What the lead does otherwise than the rules; None: the rules plan."""
-    verifier: Verifier = field(default_factory=CappingVerifier)
+    verify: Callable[[WorkerResult], WorkerResult] = verify_result
     gate: tuple[str, asyncio.Event] | None = None
     """The worker that is slow, and what it waits for."""
     fan_out: int | None = None
@@ -156,7 +156,7 @@ class Story:
         executor = PlanExecutor(
             worker_set=self.worker_set,
             engine=engine if self.gate is None else Gated(engine, *self.gate),
-            verifier=self.verifier,
+            verify=self.verify,
             tools={},
             snapshot=DiffSnapshot(change),
             journal=self.journal,

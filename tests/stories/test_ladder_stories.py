@@ -59,7 +59,7 @@ def test_a_plan_in_which_one_task_waits_for_what_another_one_found(
         a_card("security"),
         a_card("logic"),
         lead={"first": logic_first},
-        verifier=judge(),
+        verify=judge(),
         script=[
             {"worker": "logic", "replies": [found(LOOP)]},
             {"worker": "security", "replies": [found(SHELL, requires=[ORDERS])]},
@@ -99,7 +99,7 @@ def test_the_ladder_from_too_large_a_slice_over_its_halves_to_another_worker(
     telling = story(
         ladder,
         a_card("security", applies_to=("*.sh",)),
-        verifier=judge(),
+        verify=judge(),
         script=[{"task": ORDERS, "replies": [gives_up("timeout")]}]
         + [{"task": name, "replies": replies} for name, replies in halves.items()],
     )
@@ -147,7 +147,7 @@ def test_every_rung_in_one_review(
 
 def test_what_a_model_declines_a_stronger_one_answers(story: Tell, ladder: WorkerCard, judge: Tell) -> None:
     declined = {"fail": "refused", "message": "the model declined to answer"}
-    telling = story(ladder, script=[{"replies": [declined, found(SHELL)]}], verifier=judge())
+    telling = story(ladder, script=[{"replies": [declined, found(SHELL)]}], verify=judge())
 
     told = telling.told()
 
@@ -206,7 +206,7 @@ def test_what_a_weaker_model_saw_is_told_once_and_in_the_words_of_the_stronger_o
         "confidence_too_low", **found({**SHELL, "message": "odd"}, LOOP), programs=[{**LOOP, "source": "ruff"}]
     )
     sure = found({**SHELL, "source": "large"}, programs=[{**LOOP, "source": "ruff"}])
-    telling = story(ladder, script=[{"replies": [unsure, sure]}], verifier=judge())
+    telling = story(ladder, script=[{"replies": [unsure, sure]}], verify=judge())
 
     told = telling.told()
 
@@ -218,11 +218,11 @@ def test_what_a_weaker_model_saw_is_told_once_and_in_the_words_of_the_stronger_o
     assert (told.workers[0].tasks, told.workers[0].findings) == (1, 3)
 
 
-def test_a_verifier_is_not_asked_about_a_failure_and_no_worker_is_asked_again_for_it(
+def test_verification_is_not_done_about_a_failure_and_no_worker_is_asked_again_for_it(
     story: Tell, ladder: WorkerCard, judge: Tell
 ) -> None:
     seeing = judge()
-    telling = story(ladder, script=[{"replies": [BAD, found(SHELL)]}], verifier=seeing)
+    telling = story(ladder, script=[{"replies": [BAD, found(SHELL)]}], verify=seeing)
 
     telling.told()
 

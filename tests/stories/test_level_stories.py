@@ -46,7 +46,7 @@ def test_a_large_change_is_reviewed_by_components_and_the_reader_sees_one_review
     story: Tell, judge: Tell, shop: bytes
 ) -> None:
     script = [{"path": "web/*", "replies": [found(LEAK)]}, {"path": "cli/*", "replies": [{"fail": "crash"}]}]
-    telling = story(script=script, diff=shop, verifier=judge(), fan_out=2)
+    telling = story(script=script, diff=shop, verify=judge(), fan_out=2)
 
     told = telling.told()
 
@@ -94,7 +94,7 @@ def test_of_two_attempts_at_one_task_the_better_one_counts(
     telling = story(
         a_card("logic"),
         lead={"first": twice},
-        verifier=judge(),
+        verify=judge(),
         diff=cart,
         script=[
             {"task": "*-large", "replies": [found(LEAK, usage={"calls": 1})]},
@@ -123,7 +123,7 @@ def test_an_attempt_that_failed_is_no_gap_where_the_other_one_answered(story: Te
 
     telling = story(
         lead={"first": twice, "second": whats_missing},
-        verifier=judge(),
+        verify=judge(),
         diff=cart,
         script=[{"task": "*-large", "replies": [{"fail": "crash"}]}],
     )
@@ -144,7 +144,7 @@ def test_a_plan_that_is_to_be_reduced_sums_up_each_component_before_the_top_sees
     telling = story(
         a_card("logic"),
         lead={"first": reduce},
-        verifier=judge(),
+        verify=judge(),
         diff=shop,
         script=[
             {

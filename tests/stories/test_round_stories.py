@@ -41,7 +41,7 @@ def test_a_gap_is_closed_by_a_second_round(story: Tell, judge: Tell, orders: byt
     telling = story(
         diff=orders + cart,
         lead={"second": once_more},
-        verifier=judge(),
+        verify=judge(),
         script=[
             {"task": "*~2", "replies": [found(SHELL)]},
             {"path": "*/orders.py", "replies": [CRASH]},
@@ -88,7 +88,7 @@ def test_what_the_findings_ask_for_is_looked_at_in_the_second_round(
         a_card("logic"),
         a_card("security", applies_to=("*.sh",)),
         lead={"second": look_deeper},
-        verifier=judge(),
+        verify=judge(),
         script=[
             {"worker": "logic", "replies": [found({**SHELL, "confidence": 70})]},
             {"worker": "security", "replies": [found({**SHELL, "confidence": 95})]},
@@ -104,10 +104,10 @@ def test_what_the_findings_ask_for_is_looked_at_in_the_second_round(
 
 def test_neither_round_is_asked_again_by_a_second_review(story: Tell, judge: Tell) -> None:
     script = [{"task": "*~2", "replies": [found(SHELL)]}, {"replies": [{"fail": "budget"}]}]
-    first = story(lead={"second": once_more}, script=script, verifier=judge())
+    first = story(lead={"second": once_more}, script=script, verify=judge())
     told = first.told()
 
-    again = story(lead={"second": once_more}, script=script, verifier=judge(), journal=first.journal)
+    again = story(lead={"second": once_more}, script=script, verify=judge(), journal=first.journal)
 
     assert again.told() == told
     assert again.asked() == [("logic:src/orders.py#1", 1)], "what ended in a gap is tried again; its second try stands"
@@ -128,7 +128,7 @@ def test_what_one_worker_found_is_verified_while_another_one_is_slow(
             a_card("logic"),
             a_card("security"),
             gate=("logic", gate),
-            verifier=seeing,
+            verify=seeing,
             script=[{"worker": "security", "replies": [found(SHELL)]}],
         )
         return await slow.telling(), seeing.seen
@@ -147,7 +147,7 @@ def test_at_the_deadline_the_reader_gets_what_was_found_and_is_told_what_was_not
     telling = story(
         a_card("logic", budget=CardBudget(timeout_ms=60_000)),
         script=[{"replies": [part, {"hang": True}]}],
-        verifier=judge(),
+        verify=judge(),
         deadline_s=SOON_S,
     )
 
@@ -195,7 +195,7 @@ def test_a_deadline_in_one_part_keeps_what_the_others_found(
     telling = story(
         diff=orders + web,
         script=[{"path": "web/*", "replies": [{"hang": True}]}, {"replies": [found(SHELL)]}],
-        verifier=judge(),
+        verify=judge(),
         fan_out=1,
         deadline_s=SOON_S,
     )

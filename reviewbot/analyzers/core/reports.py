@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
+from reviewbot.analyzers.core.process import ProgramError
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.redact.mask import redact
 from reviewbot.review.finding_limits import MAX_PER_FILE, Kept, keep
 from reviewbot.threads import in_thread, stoppable
+from reviewbot.wording import with_count
 
 OWN_VERSION = "1"
 """Of the scans of our own; raised when what they find changes."""
@@ -95,6 +97,21 @@ class RuleScan(LineScan):
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         """`rules` by code."""
         self._rules = rules
+
+
+def failed_report(tool: str, path: str, error: ProgramError) -> ToolReport:
+    """The report of a tool whose program gave no usable answer."""
+    run = ToolRun(tool=tool, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
+    return report(path, run, missed=gap(path, tool, error.reason, str(error)))
+
+
+def unread_gap(path: str, tool: str, fault: str, unread: int, hunks: int) -> Gap | None:
+    """The gap of a file whose hunks were read on their own. `fault`: why not all of it; empty where it is not there."""
+    apart = f"{unread} of {with_count(hunks, 'hunk')} could not be read in full on their own"
+    if fault or unread:
+        why = f"{fault}; {apart}" if fault else f"{apart}; with --repo or --git the whole file is read"
+        return gap(path, tool, "unreadable", why)
+    return None
 
 
 async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from reviewbot.analyzers.python.assignments import IMPORTS, imports_of
 from reviewbot.analyzers.python.lines import Scan, StatementStart, scan
 from reviewbot.analyzers.python.newer_syntax import older
-from reviewbot.analyzers.python.views import tree_of
-from reviewbot.context.python_text import is_parsable
+from reviewbot.context.python_text import is_parsable, tree_of
 from reviewbot.threads import check_stopped
 
 _EDGE_LINES = 6
@@ -73,7 +72,8 @@ class _Piece(NamedTuple):
 def repair(lines: Sequence[str]) -> Fragment:
     """The new side of one hunk, without markers, as a text that parses where that can be reached."""
     pieces = [_Piece(line, index) for index, line in enumerate(lines)]
-    if not is_parsable("\n".join(lines)):
+    whole = "\n".join(lines)
+    if not is_parsable(whole):
         return _fragment(pieces, None)
     budget = _PARSE_BUDGET
     newer: bool | None = None
@@ -89,8 +89,8 @@ def repair(lines: Sequence[str]) -> Fragment:
         tree = tree_of(text)
         if tree is None:
             # To look for newer syntax in each of hundreds of attempts is dear; where the hunk has none, none has.
-            newer = _has_newer("\n".join(lines)) if newer is None else newer
-            tree = _tree_of_newer(text) if newer else None
+            newer = older(whole) != whole if newer is None else newer
+            tree = tree_of(older(text)) if newer else None
         if tree is not None:
             tree.body[:0] = imports_of(text)
             return _fragment(attempt, tree)
@@ -98,15 +98,6 @@ def repair(lines: Sequence[str]) -> Fragment:
         if budget < 0:
             break
     return _fragment(tried[-1], None)
-
-
-def _tree_of_newer(source: str) -> ast.Module | None:
-    said = older(source)
-    return tree_of(said) if said != source else None
-
-
-def _has_newer(text: str) -> bool:
-    return older(text) != text
 
 
 def _fragment(pieces: list[_Piece], tree: ast.Module | None) -> Fragment:

@@ -7,7 +7,6 @@ are, each made to parse on its own.
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -112,12 +111,6 @@ def parse(text: str) -> tuple[ast.Module | None, str]:
 def _tree(text: str) -> ast.Module:
     with without_warnings():
         return ast.parse(text)
-
-
-def digest(*parts: str) -> str:
-    """A digest of some texts; what differs in any of them differs in it."""
-    measured = "".join(f"{len(part)}:{part}" for part in parts)
-    return hashlib.sha256(measured.encode("utf-8", "replace")).hexdigest()
 
 
 def _repaired(hunks: tuple[tuple[ChangedLine, ...], ...]) -> tuple[Source, ...]:

@@ -16,6 +16,7 @@ from reviewbot.analyzers.core.reports import (
     own_run,
     report,
     rule_candidate,
+    unread_gap,
 )
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.reader import ParsedPython, Piece, PythonReader
@@ -24,7 +25,6 @@ from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
-from reviewbot.wording import with_count
 
 _MAX_ROWS = 30
 """Of code that a finding is known by; of longer code its first row."""
@@ -125,12 +125,7 @@ class PythonTool:
         """The gap of a file that was not read to its end."""
         if tired:
             return gap(path, self.name, "timeout", f"{self.name} gave up on code that takes too long to follow")
-        apart = f"{read.unread} of {with_count(read.hunks, 'hunk')} could not be read in full on their own"
-        if read.fault:
-            return gap(path, self.name, "unreadable", f"{read.fault}; {apart}")
-        if read.unread:
-            return gap(path, self.name, "unreadable", f"{apart}; with --repo or --git the whole file is read")
-        return None
+        return unread_gap(path, self.name, read.fault, read.unread, read.hunks)
 
 
 def _view(path: str, piece: Piece, shown: ShownLines) -> View:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from reviewbot.context.python_text import without_warnings
 from reviewbot.threads import check_stopped
 
 _PLAIN = frozenset(
@@ -54,15 +53,6 @@ def below(*nodes: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         stack += reversed(parts(node))
-
-
-def tree_of(text: str) -> ast.Module | None:
-    """The tree of a text; None where this Python cannot parse it. Nothing runs, nothing is warned about."""
-    try:
-        with without_warnings():
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 _STEPS_BETWEEN_LOOKS = 1_000

@@ -18,10 +18,10 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import ShownLines
 from reviewbot.analyzers.core.confinement import ProgramLimits
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.process import ISOLATION, ProgramError, run_program
-from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report
+from reviewbot.analyzers.core.process import ProgramError, run_program
+from reviewbot.analyzers.core.reports import cap_candidates, failed_report, gap, message_of, quote_of, report
 from reviewbot.analyzers.core.single_flight import SharedRuns
-from reviewbot.analyzers.python.reader import PythonReader, digest
+from reviewbot.analyzers.python.reader import PythonReader
 from reviewbot.analyzers.ruff.config import RuffConfig, Version, find_config, find_pin, parse_config, version_of
 from reviewbot.analyzers.ruff.fixes import replacement_of
 from reviewbot.analyzers.ruff.rule_selection import SELECTOR, RuleSelection, prefixes, select
@@ -30,6 +30,7 @@ from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, RepositorySnapshot, Snapshot, ToolReport
+from reviewbot.fingerprint import digest_of
 from reviewbot.tables import words_in
 from reviewbot.threads import in_thread
 from reviewbot.wording import with_count
@@ -165,7 +166,9 @@ class RepositoryRules:
         if config is None:
             return report(path, silent)
         try:
-            asked = await self._asked.get(digest(config.label, config.text), lambda: self._understood(config, snapshot))
+            asked = await self._asked.get(
+                digest_of(config.label, config.text), lambda: self._understood(config, snapshot)
+            )
             codes = asked.selection.codes_for(path) - (
                 _NOT_IN_PACKAGES if path.endswith("__init__.py") else frozenset()
             )
@@ -175,18 +178,10 @@ class RepositoryRules:
             reports = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
             doubted = await self._doubted(asked.runner, asked, file, snapshot) if reports else frozenset()
         except ProgramError as error:
-            failed = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
-            return report(path, failed, missed=gap(path, self.name, error.reason, str(error)))
+            return failed_report(self.name, path, error)
         candidates = (self._candidate(path, one, asked.selection, doubted, shown) for one in reports)
         found = await in_thread(lambda: cap_candidates(each for each in candidates if each is not None))
-        run = ToolRun(
-            tool=self.name,
-            version=answer.version,
-            duration_ms=answer.duration_ms,
-            exit_code=0,
-            isolation=(*ISOLATION, *answer.limits),
-        )
-        return report(path, run, found, self._missed(path, answer))
+        return report(path, answer.run(self.name), found, self._missed(path, answer))
 
     async def _understood(self, config: RuffConfig, snapshot: Snapshot) -> _Asked:
         """A configuration and ruff with what it selects. Ruff is asked once for the rules that it has."""

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from reviewbot.analyzers.core.confinement import ProgramLimits
-from reviewbot.analyzers.core.process import FOLDER, ProgramError, run_program
+from reviewbot.analyzers.core.process import FOLDER, ISOLATION, ProgramError, run_program
 from reviewbot.analyzers.core.single_flight import Batches, FileRuns, SharedRuns
 from reviewbot.analyzers.core.texts import Source, whole_source, whole_text
 from reviewbot.analyzers.python.reader import ParsedPython, PythonReader
 from reviewbot.analyzers.ruff.fixes import Edit, edits_of
+from reviewbot.domain.contracts import ToolRun
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.tables import packaged_table
 from reviewbot.threads import in_thread, stoppable
@@ -108,6 +109,16 @@ class RuffAnswer:
     duration_ms: int
     loud: tuple[str, ...] = ()
     """Rules that are reported so often that only the first of their reports are here."""
+
+    def run(self, tool: str) -> ToolRun:
+        """The run, for the report of one tool."""
+        return ToolRun(
+            tool=tool,
+            version=self.version,
+            duration_ms=self.duration_ms,
+            exit_code=0,
+            isolation=(*ISOLATION, *self.limits),
+        )
 
 
 class _Program(NamedTuple):

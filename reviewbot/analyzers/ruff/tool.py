@@ -6,8 +6,17 @@ from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.core.preexisting import token_of
-from reviewbot.analyzers.core.process import ISOLATION, ProgramError
-from reviewbot.analyzers.core.reports import cap_candidates, gap, message_of, quote_of, report, rule_candidate
+from reviewbot.analyzers.core.process import ProgramError
+from reviewbot.analyzers.core.reports import (
+    cap_candidates,
+    failed_report,
+    gap,
+    message_of,
+    quote_of,
+    report,
+    rule_candidate,
+    unread_gap,
+)
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.python.lines import odd_coding
 from reviewbot.analyzers.python.reader import old_tree
@@ -19,7 +28,6 @@ from reviewbot.domain.contracts import Candidate, Gap, ToolRun
 from reviewbot.domain.contracts.results import NOT_RUN
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.threads import in_thread
-from reviewbot.wording import with_count
 
 _MAX_REPORT_LINES = 30
 """Lines. A longer one is about a whole block, and an added line somewhere in it is not its cause."""
@@ -59,22 +67,14 @@ class RuffTool:
         try:
             answer = await self._runner.read(file)
         except ProgramError as error:
-            run = ToolRun(tool=self.name, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
-            return report(file.path, run, missed=gap(file.path, self.name, error.reason, str(error)))
+            return failed_report(self.name, file.path, error)
         # Thousands of reports take their time: beside the loop, so that they cannot hold up the clock of the review.
         ask = any(found.code in NEED_TREES and found.code in self._rules for found in answer.reports)
         around = ReportContext(shown, (await self._runner.parse_file(file)).pieces if ask else ())
         broken = self._broken(file, answer.syntax, shown) if answer.syntax is not None and self._broken_files else []
         found = await in_thread(lambda: cap_candidates([*self._candidates(file.path, answer, around), *broken]))
-        run = ToolRun(
-            tool=self.name,
-            version=answer.version,
-            duration_ms=answer.duration_ms,
-            exit_code=0,
-            isolation=(*ISOLATION, *answer.limits),
-        )
         missed = self._unread_gap(file.path, answer) or self._other_text(file, shown)
-        return report(file.path, run, found, missed)
+        return report(file.path, answer.run(self.name), found, missed)
 
     def _other_text(self, file: ChangedFile, shown: ShownLines) -> Gap | None:
         """Python runs another text than the one that is read here, where a line at the top names another encoding."""
@@ -147,13 +147,10 @@ class RuffTool:
         if loud := [code for code in answer.loud if code in self._rules]:
             message = f"ruff wrote more than it may; of {', '.join(loud[:_NAMED])} only the first reports were read"
             return gap(path, self.name, "flooded", message)
-        apart = f"{answer.unread} of {with_count(answer.hunks, 'hunk')} could not be read in full on their own"
+        fault = ""
         if answer.syntax is not None:
-            where = f"line {answer.syntax.first}" if answer.syntax.first else "its end"
-            return gap(path, self.name, "unreadable", f"the file does not parse at {where}; {apart}")
-        if answer.unread:
-            return gap(path, self.name, "unreadable", f"{apart}; with --repo or --git the whole file is read")
-        return None
+            fault = f"the file does not parse at {f'line {answer.syntax.first}' if answer.syntax.first else 'its end'}"
+        return unread_gap(path, self.name, fault, answer.unread, answer.hunks)
 
 
 def _anchor(found: RuffDiagnostic, rule: Rule, shown: ShownLines) -> ChangedLine | None:

@@ -42,7 +42,7 @@ class HumanItem(Contract):
 
 
 class WorkerUsage(Contract):
-    """What one worker did and cost, over all of its tasks; also what planner, verifier and synthesizer cost."""
+    """What one worker did and cost, over all of its tasks; also what planner and judge cost."""
 
     worker: str
     tasks: Count

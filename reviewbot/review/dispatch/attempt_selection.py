@@ -16,15 +16,12 @@ from reviewbot.review.verify.verifier import by_a_model_alone
 SECOND_ROUND = "~2"
 """How the id of a task ends that tries once more to close a gap of the task that is called so without it."""
 
-VERIFIER = "verifier"
-"""The `tool` of a gap that says which findings the verifier could not verify."""
-
 
 def standing(results: Sequence[WorkerResult]) -> tuple[WorkerResult, ...]:
     """The results of the attempts at one task, in order, without what a later attempt says again.
 
     What a model found stands until a later attempt reports the same cause at the same place, perhaps in other words:
-    then that one counts. What the later attempt is silent about stays with the confidence that the verifier gave it,
+    then that one counts. What the later attempt is silent about stays with the confidence that its evidence gave it,
     since no model has refuted it. What a program found falls only where a later attempt repeats it word for word.
     """
     kept: list[WorkerResult] = []
@@ -89,7 +86,7 @@ def _closed(first: TaskResult, second: TaskResult) -> TaskResult:
     """A task with its second try. The files that this one answered for have the gaps that it still has, and no others.
 
     Where the second try was no answer, its findings and its cost count, and what was missing is still missing, which
-    is said once. What the verifier could not verify stays named as long as such findings stand.
+    is said once.
     """
     results = standing((*first.results, *second.results))
     earlier, later = results[: len(first.results)], results[len(first.results) :]
@@ -110,10 +107,8 @@ def _closed(first: TaskResult, second: TaskResult) -> TaskResult:
 
 
 def _without_gaps(result: WorkerResult, paths: set[str]) -> WorkerResult:
-    """The result without the gaps of these files, but for those about findings that still stand in it."""
-    unjudged = {finding.path for finding in result.findings if by_a_model_alone(finding)}
-    kept = [gap for gap in result.gaps if gap.path not in paths or (gap.tool == VERIFIER and gap.path in unjudged)]
-    return result.model_copy(update={"gaps": tuple(kept)}) if result.gaps else result
+    """The result without the gaps of these files."""
+    return result.model_copy(update={"gaps": _outside(result.gaps, paths)}) if result.gaps else result
 
 
 def _without_missing(result: WorkerResult) -> WorkerResult:

@@ -38,8 +38,7 @@ def _missed(task: ReviewTask, end: TaskResult) -> tuple[Payload, ...]:
     """The slices of files that no worker has read and that another try may read.
 
     A second try stands for all gaps of its files, so that it must be able to close each of them. Gaps of single
-    programs are no reason: these ran beside the model and would do the same again. Nor are those of the verifier: the
-    worker has read the file, and its findings are what the verifier could not judge.
+    programs are no reason: these ran beside the model and would do the same again.
     """
     reasons: defaultdict[str, set[GapReason]] = defaultdict(set)
     for gap in (*end.gaps, *(gap for result in end.results for gap in result.gaps)):

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from reviewbot.domain.contracts import MODEL_SOURCE, Finding, WorkerResult
-from reviewbot.domain.ports import WorkOrder
 
 UNVERIFIED_CAP = 70
 """Below the threshold of 80: no judge has tried to refute it yet. Critical ones still reach a person."""
@@ -35,17 +34,8 @@ JointConfidence = Callable[[Iterable[str], Iterable[str]], int | None]
 """The confidence that was counted for a place of which these sources speak with these rules; None without counts."""
 
 
-class CappingVerifier:
-    """The `Verifier` that asks no model: programs have their counted confidence, and a model its cap."""
-
-    async def verify(self, order: WorkOrder, result: WorkerResult) -> WorkerResult:
-        """The result with the caps by evidence applied."""
-        del order
-        return verify_result(result)
-
-
 def verify_result(result: WorkerResult) -> WorkerResult:
-    """The result with the caps by evidence applied."""
+    """The result with the caps by evidence applied: programs have their counted confidence, and a model its cap."""
     return result.model_copy(update={"findings": tuple(cap_finding(finding) for finding in result.findings)})
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from reviewbot.analyzers.python import views
-from reviewbot.analyzers.python.views import below, parts, tree_of
+from reviewbot.analyzers.python.views import below, parts
+from reviewbot.context.python_text import tree_of
 
 EVERYTHING = """
 import os, sys as system

@@ -17,7 +17,6 @@ from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
-from reviewbot.review.verify.verifier import CappingVerifier
 from tests.fake_model import FakeModel
 from tests.reading_cases import read
 
@@ -66,7 +65,6 @@ def _reviewed(
         executor = PlanExecutor(
             worker_set=worker_set,
             engine=engine,
-            verifier=CappingVerifier(),
             tools={},
             snapshot=no_snapshot,
             journal=journal,

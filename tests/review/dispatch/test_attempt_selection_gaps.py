@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.domain.contracts import Gap, WorkerResult
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.dispatch.attempt_selection import VERIFIER, join_rounds, reduce_findings
+from reviewbot.review.dispatch.attempt_selection import join_rounds, reduce_findings
 from tests.make import MakeFinding, MakePlan, MakeResult, MakeTask
 
 NAME = "logic:src/app.py#1"
@@ -18,9 +18,6 @@ MODEL = ("model:medium",)
 
 def gap(path: str = "src/app.py", **fields: Any) -> Gap:
     return Gap(**{"path": path, "worker": "logic", "reason": "breaker", "message": "given up", **fields})
-
-
-UNVERIFIED = {"reason": "bad_answer", "message": "1 finding could not be verified: no JSON", "tool": VERIFIER}
 
 
 @pytest.fixture(scope="session", name="second_try")
@@ -38,37 +35,12 @@ def _second_try(a_task: MakeTask, a_plan: MakePlan) -> Callable[..., TaskResult]
     return run
 
 
-@pytest.mark.parametrize(
-    ("again", "named"),
-    [
-        ((), [VERIFIER]),
-        (({"message": "elsewhere", "line": 9},), [VERIFIER]),
-        (({"message": "is None when the cart is empty", "confidence": 90},), []),
-    ],
-)
-def test_what_nobody_verified_stays_named_until_it_is_said_again(
-    again: tuple[dict[str, Any], ...],
-    named: list[str],
-    second_try: Callable[..., TaskResult],
-    a_result: MakeResult,
-    a_finding: MakeFinding,
-) -> None:
-    early = a_finding(message="may be None", sources=MODEL, confidence=70)
-    first = a_result(findings=(early,), gaps=(gap(**UNVERIFIED), gap(reason="crashed", tool="ruff"), gap()))
-
-    later = tuple(a_finding(**{"sources": MODEL, **said}) for said in again)
-    end = second_try(first, a_result(f"{NAME}~2", findings=later))
-
-    assert [each.tool for result in end.results for each in result.gaps] == named
-    assert (end.gaps, end.answered) == ((), True), "the worker has answered; its finding was not judged"
-
-
-def test_the_verifiers_gap_of_another_file_is_let_be(
+def test_a_gap_of_another_file_is_let_be(
     second_try: Callable[..., TaskResult], a_result: MakeResult, a_finding: MakeFinding
 ) -> None:
-    elsewhere = gap("b.py", **UNVERIFIED)
+    elsewhere = gap("b.py", reason="bad_answer", tool="ruff")
 
-    end = second_try(a_result(gaps=(elsewhere,)), a_result(f"{NAME}~2", findings=(a_finding(),)))
+    end = second_try(a_result(gaps=(elsewhere, gap())), a_result(f"{NAME}~2", findings=(a_finding(),)))
 
     assert [result.gaps for result in end.results] == [(elsewhere,), ()]
 

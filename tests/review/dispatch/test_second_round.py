@@ -9,7 +9,6 @@ import pytest
 
 from reviewbot.domain.contracts import Gap, Payload, Plan, ReviewTask, WorkerResult
 from reviewbot.domain.ports import TaskResult
-from reviewbot.review.dispatch.attempt_selection import VERIFIER
 from reviewbot.review.dispatch.second_round import MAX_AGAIN, plan_second_round
 from reviewbot.review.gaps import gaps_of
 from tests.make import MakeTask
@@ -88,16 +87,6 @@ def test_the_gap_of_one_program_is_no_reason_to_ask_a_model_again(a_task: MakeTa
     gap = Gap(path="src/app.py", worker="logic", reason="crashed", message="it broke", tool="ruff")
 
     assert again(TaskResult(task, (WorkerResult(task_id=task.task_id, gaps=(gap,)),), done=True)) == ()
-
-
-def test_what_nobody_could_verify_is_no_reason_to_ask_the_worker_again(a_task: MakeTask) -> None:
-    task = a_task()
-    message = "1 finding could not be verified: no JSON"
-    gap = Gap(path="src/app.py", worker="logic", reason="bad_answer", message=message, tool=VERIFIER)
-    ends = [TaskResult(task, (WorkerResult(task_id=task.task_id, gaps=gaps),), done=True) for gaps in ((gap,), ())]
-
-    assert [again(end) for end in ends] == [(), ()]
-    assert all(end.answered for end in ends), "the worker has read the file"
 
 
 def test_a_file_that_cannot_be_closed_does_not_hold_up_another(

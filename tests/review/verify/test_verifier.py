@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 import pytest
 
 from reviewbot.domain.contracts import WorkerResult
-from reviewbot.domain.ports import WorkOrder
 from reviewbot.review.verify.verifier import (
-    CappingVerifier,
     agreed_confidence,
     by_a_model_alone,
     by_programs_alone,
@@ -85,11 +82,3 @@ def test_a_model_that_was_refuted_lends_a_program_no_weight(
     program, model = a_finding(confidence=75), a_finding(sources=("model:x",), confidence=min(confidence, 75))
 
     assert agreed_confidence([vote_of(program), vote_of(model)], lambda _sources, _rules: None) == together
-
-
-def test_the_verifier_that_asks_nobody_caps(
-    a_finding: MakeFinding, a_result: Callable[..., WorkerResult], an_order: Callable[[], WorkOrder]
-) -> None:
-    result = a_result(findings=(a_finding(sources=("model:x",), confidence=90),))
-
-    assert asyncio.run(CappingVerifier().verify(an_order(), result)) == verify_result(result)
