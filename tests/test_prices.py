@@ -116,7 +116,7 @@ def test_a_users_table_goes_before_the_shipped_one() -> None:
         ('[[price]]\nmodel = ""', "number 1: "),
         (ROW + ROW, "m stands there twice"),
         (ROW + 'also = ["m"]', "m stands there twice"),
-        (ROW + 'also = "n"', "also: .*list"),
+        (ROW + 'also = "n"', "also: .*tuple"),
         (ROW + "also = [1]", "also.0: .*string"),
         (ROW + "outptu = 1", "outptu: Extra inputs"),
         (ROW.replace("2.5", "nan"), "number 1: output: "),
