@@ -14,7 +14,7 @@ HUGE := $(wildcard $(SHARED)/perf/diffs/huge.diff)
 # Compiled tests are kept: without them each worker of pytest rewrites the assertions of all files again, for 9 s.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes browser bench second pushes calibrate trees symbols estimate limits quality perf statements lock clean
+.PHONY: review test full lint types imports unit coverage pairs package acceptance emulate fuzz kill kill-app drill kill-writes browser bench offline second pushes calibrate trees symbols estimate limits quality perf statements lock clean
 
 $(VENV)/run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "reviewbot needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 2; }
@@ -89,6 +89,11 @@ bench: $(VENV)/dev  ## ratios of cost, best of five
 	$(BIN)/python benchmarks/webhook_ack.py
 	$(BIN)/python benchmarks/app_capacity.py
 	$(BIN)/python -m benchmarks.pages
+
+offline: $(VENV)/dev  ## a small review in an environment with nothing but the package, a large one with all linters, and each again
+	@folder="$$(mktemp -d)"; trap 'rm -rf "$$folder"' EXIT; \
+	$(PYTHON) -m venv "$$folder" && "$$folder/bin/python" -m pip install --quiet --disable-pip-version-check . && \
+	$(BIN)/python benchmarks/analyzers.py --python "$$folder/bin/python" $(SMALL) && $(BIN)/python benchmarks/analyzers.py $(LARGE)
 
 second: $(VENV)/dev  ## a second offline review against the first, on the last commits and on labelled changes
 	$(BIN)/python benchmarks/second_review.py --shared $(SHARED)

@@ -17,6 +17,7 @@ from reviewbot.analyzers.core.rules import LateRules, RuleTable, packaged_rules
 from reviewbot.analyzers.dependencies.tool import AddedDependencies
 from reviewbot.analyzers.imported import ImportedFindings
 from reviewbot.analyzers.imported.kinds import WORKERS
+from reviewbot.analyzers.messages.tool import MessageKeys
 from reviewbot.analyzers.migrations.tool import Migrations
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
 from reviewbot.analyzers.programs.rows import PROGRAMS
@@ -76,6 +77,7 @@ def all_tools(
         AddedDependencies(LateRules("dependencies", calibration)),
         WeakenedLines(LateRules("weakened-lines", calibration)),
         Migrations(LateRules("migrations", calibration)),
+        MessageKeys(LateRules("message-keys", calibration)),
         SecretScan(),
         MergeConflicts(),
         DebugLeftovers(),

@@ -39,6 +39,7 @@ def test_every_tool_is_in_the_catalog_under_its_own_name() -> None:
         "imported-style",
         "loop-costs",
         "merge-conflicts",
+        "message-keys",
         "migrations",
         "oxlint",
         "patterns-logic",

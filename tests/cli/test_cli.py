@@ -175,7 +175,7 @@ def test_the_names_of_the_tools_that_ran_are_told_where_they_are_asked_for(run: 
     brief = run("review", "-", "--trace", "trace.json", stdin=SMALL).out
     replayed = run("replay", "trace.json", "--verbose").out
 
-    assert "analyzers; scanned by 8 scans.\n" in brief
+    assert "analyzers; scanned by 9 scans.\n" in brief
     assert "ruff-security" in " ".join(replayed.partition("Analyzed by")[2].split())
     assert "Analyzed by" in run("review", "-", "--verbose", stdin=SMALL).out
     assert "ruff-security" in (home / "trace.json").read_text()
