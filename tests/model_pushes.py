@@ -145,12 +145,17 @@ class Pushing:
         return "\n".join(texts_of(body) for body in self.models.asked)
 
     @property
-    def ledger(self) -> Ledger:
-        """As the summary keeps it."""
+    def summary(self) -> str:
+        """The one that stands."""
         pull = self.case.pull()
         bodies = [each.body for each in self.case.host.reviews(pull).reviews()]
-        [packed] = [text for body in bodies if (text := SIGNER.read_ledger(body, pull.repository_id, 1)) is not None]
-        found = unpack(packed)
+        [found] = [body for body in bodies if SIGNER.read_ledger(body, pull.repository_id, 1) is not None]
+        return found
+
+    @property
+    def ledger(self) -> Ledger:
+        """As the summary keeps it."""
+        found = unpack(SIGNER.read_ledger(self.summary, self.case.pull().repository_id, 1) or "")
         assert found is not None
         return found
 

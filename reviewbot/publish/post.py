@@ -142,17 +142,20 @@ class _Run:
         return replace(request, delivered=request.delivered._replace(ledger=answered.ledger)), answered.notes
 
     def _body(self, request: PublishRequest, threads: Sequence[OwnThread], placed: Sequence[PlacedComment]) -> str:
-        """The report, with a line for each finding that a comment has said: one of these, or a thread.
+        """The report, with a line for each finding that a comment or an earlier report has said.
 
+        The comment is one of these, or a thread; what goes to a person has none, and is known from the ledger.
         A thread whose line is no longer in the change stands in the conversation, with all that it said.
         """
         where = {each.name: "" if each.thread.line is not None else "at an earlier head" for each in threads}
         at_lines: dict[Finding, str] = {}
+        people = {item.finding for item in request.delivered.review.human}
         for finding, name in request.delivered.fingerprints.items():
             record = None if request.delivered.ledger is None else request.delivered.ledger.find(name)
             spots = [where[each] for each in ((name,) if record is None else record.names) if each in where]
-            if spots:
-                at_lines[finding] = spots[0]
+            is_known = finding in people and record is not None and record.since != request.pull.head_sha
+            if spots or is_known:
+                at_lines[finding] = spots[0] if spots else ""
         at_lines |= {each.finding: "" for each in placed}
         return body_of(request, self.options.signer, at_lines)
 

@@ -256,3 +256,26 @@ def test_a_late_critical_claim_is_ruled_on_twice_and_the_lower_ruling_counts(pus
     sure = pushing.push({})
     assert [(each.path, each.severity) for each in sure.delivered.review.findings] == [("shop/refunds.py", "critical")]
     assert sum(asks_judge(body) for body in pushing.models.asked) == 2
+
+
+@pytest.mark.slow
+def test_a_critical_claim_that_is_not_sure_stands_in_full_once_and_on_one_line_of_later_reports(
+    pushing: Pushing,
+) -> None:
+    line = "        total = total + order.refunds * 4"
+    unsure = a_claim("shop/refunds.py", line, "It loses money.", severity="critical")
+    pushing.models.claims = ((("order.refunds * 4",), unsure),)
+    pushing.models.rulings = [{"severity": "critical", "confidence": 66}] * 2
+    pushing.push(CHANGE)
+    first = pushing.summary
+    pushing.models.claims = ()
+    pushing.push({"shop/prices.py": PUSHED})
+    later = pushing.summary
+
+    assert "### Needs a person (1)" in first
+    assert "Reported before, in full" not in first
+    body, fold = later.split("<summary>Reported before, in full (1)</summary>")
+    assert "### Needs a person (1)" in body
+    assert "It loses money." in fold
+    assert "*Why a person:*" not in body
+    assert "*Why a person:*" in fold

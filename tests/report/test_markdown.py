@@ -326,6 +326,20 @@ def test_a_finding_that_stands_at_its_line_is_one_linked_line(
     assert "### Critical (3)" in text
 
 
+def test_what_a_person_was_told_before_is_one_line_and_folded_in_full(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    known, new = make_finding(), make_finding(path="c.py")
+    people = tuple(HumanItem(path=each.path, reason="Not certain.", finding=each) for each in (known, new))
+    text = render_markdown(make_review(human=people), links=LINKS, inline={known: ""})
+
+    body, fold = text.split("<details><summary>Reported before, in full (1)</summary>")
+    assert "### Needs a person (2)" in body
+    assert body.count("- **SQL is built from user input") == 1
+    assert body.count("*Why a person:* Not certain.") == 1, "the new one stands in full"
+    assert fold.partition("</details>")[0].count("*Why a person:* Not certain.") == 1
+
+
 def test_a_rule_is_linked_else_its_weakness(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:

@@ -62,7 +62,8 @@ class CommentParts(NamedTuple):
     review: Review
     links: SourceLinks | None = None
     inline: Mapping[Finding, str] = {}
-    """Findings that comments have said, and where; empty: at their lines. The body has a line of each."""
+    """Findings that comments or earlier reports have said, and where; empty: at their lines. The body has a line of
+    each."""
     names: Mapping[Finding, str] = {}
     """Fingerprints, where commands can name findings by them."""
 
@@ -137,19 +138,32 @@ def conflict_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
 
 
 def human_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
-    """What a person must look at."""
+    """What a person must look at: what was said before is on one line, and folded in full."""
     human = page.review.human
     if human:
         yield f"### Needs a person ({len(human):,})"
-    for item in human[: detail.items]:
-        reason = prose(item.reason, detail.prose)
-        if item.finding:
-            name = page.names.get(item.finding, "")
-            yield from finding_blocks(item.finding, detail, page.links, name=name, level=item.finding.severity)
-            yield f"{INDENT}*Why a person:* {reason}"
-        else:
-            yield f"- **{_human_place(item)}** {reason}"
+    shown = human[: detail.items]
+    for item in shown:
+        if item.finding not in page.inline:
+            yield from _human_item(item, page, detail)
+    known = [item for item in shown if item.finding in page.inline]
+    if known:
+        lines = (one_line_of(item.finding, page.links, detail, "") for item in known if item.finding)
+        yield "\n".join(lines)
+    if known and detail.folds:
+        blocks = (block for item in known for block in _human_item(item, page, detail))
+        yield from fold_section(f"Reported before, in full ({len(known):,})", blocks)
     yield from _more(len(human) - detail.items, "item")
+
+
+def _human_item(item: HumanItem, page: CommentParts, detail: DetailLevel) -> Iterator[str]:
+    reason = prose(item.reason, detail.prose)
+    if item.finding:
+        name = page.names.get(item.finding, "")
+        yield from finding_blocks(item.finding, detail, page.links, name=name, level=item.finding.severity)
+        yield f"{INDENT}*Why a person:* {reason}"
+    else:
+        yield f"- **{_human_place(item)}** {reason}"
 
 
 def _human_place(item: HumanItem) -> str:
