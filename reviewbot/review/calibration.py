@@ -8,9 +8,13 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Annotated, Literal
 
+from pydantic import BeforeValidator, Field, ValidationError
+
+from reviewbot.domain.contracts.base import Contract, first_fault
 from reviewbot.tables import packaged_text
 
 MIN_COUNTS = 8
@@ -35,8 +39,10 @@ the line, low ones for what may be right anywhere: those move less."""
 MAX_UNCOUNTED = 90
 """What an estimate is raised to at most by the reports of other rules."""
 
-_SCHEMA = 1
 _PERCENT = 100
+
+Counted = Annotated[int, Field(strict=True, ge=0, le=MAX_COUNTS)]
+Percent = Annotated[int, Field(strict=True, ge=0, le=_PERCENT)]
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,9 @@ class RuleRow:
     rule: str
     version: str
     """Of the tool that was counted."""
-    true: int
-    false: int
-    confidence: int
+    true: Counted
+    false: Counted
+    confidence: Percent
 
     @property
     def counted(self) -> bool:
@@ -61,16 +67,25 @@ class RuleRow:
 class RuleBand:
     """Reports of all rules whose estimates lie in one band."""
 
-    low: int
+    low: Annotated[Percent, Field(lt=_PERCENT, multiple_of=BAND)]
     """The lowest estimate of the band."""
-    true: int
-    false: int
+    true: Counted
+    false: Counted
 
     def adjust(self, estimate: int) -> int:
         """An estimate of the band, moved towards the share that was right."""
         weight = next(weight for low, weight in _WEIGHTS if self.low >= low)
         share = (weight * estimate + _PERCENT * self.true) / (weight + self.true + self.false)
         return min(round(share), max(MAX_UNCOUNTED, estimate))
+
+
+class _Table(Contract, strict=False):
+    """What the file holds."""
+
+    version: Annotated[Literal[1], Field(alias="schema")]
+    date: Annotated[str, BeforeValidator(str)]
+    row: tuple[RuleRow, ...] = ()
+    band: tuple[RuleBand, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,44 +143,16 @@ def read_calibration(text: str) -> Calibration:
     Raises ValueError for a rule that stands there twice, a confidence without its counts, or another form.
     """
     try:
-        table = tomllib.loads(text)
+        table = _Table.model_validate(tomllib.loads(text))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    if table.get("schema") != _SCHEMA:
-        raise ValueError(f"the calibration table has schema {table.get('schema')!r}, not {_SCHEMA}")
+    except ValidationError as error:
+        raise ValueError(": ".join(first_fault(error))) from None
     rows: dict[tuple[str, str], RuleRow] = {}
-    if not isinstance(entries := table.get("row", []), list) or "date" not in table:
-        raise ValueError("it needs a date and a list of rows")
-    for entry in entries:
-        row = _row(entry)
+    for row in table.row:
         if (row.tool, row.rule) in rows:
             raise ValueError(f"{row.tool} {row.rule} stands twice in the calibration table")
+        if row.counted and row.confidence != wilson(row.true, row.false):
+            raise ValueError(f"{row.tool} {row.rule}: {row.confidence} does not follow from {row.true} and {row.false}")
         rows[row.tool, row.rule] = row
-    if not isinstance(pooled := table.get("band", []), list):
-        raise ValueError("it needs a list of bands")  # noqa: TRY004 - as for every other odd thing in it
-    bands = [_band(entry) for entry in pooled]
-    return Calibration(str(table["date"]), rows, {band.low: band for band in bands})
-
-
-def _band(entry: object) -> RuleBand:
-    keys = {each.name for each in fields(RuleBand)}
-    if not isinstance(entry, dict) or entry.keys() != keys or not all(type(value) is int for value in entry.values()):
-        raise ValueError("each band needs low, true and false as numbers, and nothing else")
-    band = RuleBand(**entry)
-    if band.low not in range(0, _PERCENT, BAND) or not all(0 <= n <= MAX_COUNTS for n in (band.true, band.false)):
-        raise ValueError("a band begins at a multiple of ten and has no negative counts")
-    return band
-
-
-def _row(entry: object) -> RuleRow:
-    if not isinstance(entry, dict) or entry.keys() != {each.name for each in fields(RuleRow)}:
-        raise ValueError("each row needs tool, rule, version, true, false and confidence, and nothing else")
-    row = RuleRow(**entry)
-    names = all(isinstance(each, str) for each in (row.tool, row.rule, row.version))
-    limits = ((row.true, MAX_COUNTS), (row.false, MAX_COUNTS), (row.confidence, _PERCENT))
-    # `type` and not isinstance, for true is a number to Python.
-    if not names or not all(type(number) is int and 0 <= number <= most for number, most in limits):
-        raise ValueError("a row has names that are no texts, or numbers that no count gives")
-    if row.counted and row.confidence != wilson(row.true, row.false):
-        raise ValueError(f"{row.tool} {row.rule}: {row.confidence} does not follow from {row.true} and {row.false}")
-    return row
+    return Calibration(table.date, rows, {band.low: band for band in table.band})

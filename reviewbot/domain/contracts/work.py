@@ -75,6 +75,11 @@ class Constraints(Contract):
     higher_tiers: tuple[Tier, ...] = ()
     """Where an escalation may climb to, next one first."""
 
+    def one_tier_up(self) -> Constraints:
+        """The same with a stronger model, where there is one."""
+        tier, *higher = self.higher_tiers or (self.tier,)
+        return self.model_copy(update={"tier": tier, "higher_tiers": tuple(higher)})
+
 
 class ReviewTask(Contract):
     """One unit of work: some slices for one worker to read in one go, most often one.

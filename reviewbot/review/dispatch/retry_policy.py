@@ -12,7 +12,6 @@ from typing import Literal
 from reviewbot.diff.rows import halves
 from reviewbot.domain.contracts import (
     MANDATORY_WORKER,
-    Constraints,
     Escalation,
     Failure,
     Gap,
@@ -181,12 +180,4 @@ def _refined(task: ReviewTask, why: str) -> ReviewTask:
 
 
 def _one_tier_up(task: ReviewTask) -> ReviewTask:
-    tier, *rest = task.constraints.higher_tiers
-    constraints = Constraints(
-        max_tokens=task.constraints.max_tokens,
-        timeout_ms=task.constraints.timeout_ms,
-        max_turns=task.constraints.max_turns,
-        tier=tier,
-        higher_tiers=tuple(rest),
-    )
-    return task.model_copy(update={"constraints": constraints})
+    return task.model_copy(update={"constraints": task.constraints.one_tier_up()})

@@ -50,13 +50,12 @@ def _missed(task: ReviewTask, end: TaskResult) -> tuple[Payload, ...]:
 def _retry_on(task: ReviewTask, missed: tuple[Payload, ...]) -> ReviewTask:
     """The task on some of its slices, as if nothing had happened but with a stronger model."""
     first, *more = missed
-    tier, *higher = task.constraints.higher_tiers or (task.constraints.tier,)
     return task.model_copy(
         update={
             "task_id": task.task_id + SECOND_ROUND,
             "payload": first,
             "more": tuple(more),
-            "constraints": task.constraints.model_copy(update={"tier": tier, "higher_tiers": tuple(higher)}),
+            "constraints": task.constraints.one_tier_up(),
             # What it waited for is over; its own instruction holds without it.
             "depends_on": (),
             "needs_dependencies": False,

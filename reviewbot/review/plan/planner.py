@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from graphlib import TopologicalSorter
 from hashlib import sha256
 from typing import NamedTuple
@@ -122,8 +123,7 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
     sorted_files = triage(change, TriageRules(limits.ignore, limits.paths, limits.declared, limits.max_files))
     divided = divide_all(change, sorted_files.read)
     now = [each.now for each in divided if each.now is not None]
-    choose = _chooser(now, limits) if limits.ask_models else _choose_programs
-    spare = _sparer(limits)
+    choose = _chooser(now, limits)
     routed: list[_Routed] = []
     spared: list[_Routed] = []
     unlooked: list[SkippedWorkers] = []
@@ -136,7 +136,7 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
         if kept_back:
             unlooked.append(SkippedWorkers(path=file.path, workers=tuple(card.name for card in cards), reason=WITHHELD))
         whole = head(file.path)
-        for part, found, readers in ((parts.now, routed, choose), (parts.before, spared, spare)):
+        for part, found, readers in ((parts.now, routed, choose), (parts.before, spared, partial(_spare, limits))):
             if part is None:
                 continue
             slices = _named(part, payloads(part, whole, limits.chunk_lines), used)
@@ -201,27 +201,23 @@ def short_path(path: str) -> str:
 
 def _chooser(read: Sequence[FileChange], limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], Readers]:
     """Who of the cards that are for a file reads it with a model, and whose programs run on it."""
+    if not limits.ask_models:
+        return lambda _file, cards: Readers((), tuple(cards))
     if not limits.route or limits.workers:
         return lambda _file, cards: Readers(tuple(cards), ())
     plain = is_plain(read)
 
     def choose(file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
         models, programs = route(file, cards, limits.has_conventions, plain=plain)
-        handed = [card for card in programs if file.path in limits.handed_in.get(card.name, ())]
-        able = [card for card in programs if card in handed or limits.programs(card, file.language)]
-        return Readers(models, tuple(able))
+        return Readers(models, _spare(limits, file, programs).programs)
 
     return choose
 
 
-def _sparer(limits: PlanLimits) -> Callable[[FileChange, Sequence[WorkerCard]], Readers]:
-    """Whose programs run on what an earlier head's review has read; no model reads it."""
-
-    def spare(file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
-        handed = [card for card in cards if file.path in limits.handed_in.get(card.name, ())]
-        return Readers((), tuple(card for card in cards if card in handed or limits.programs(card, file.language)))
-
-    return spare
+def _spare(limits: PlanLimits, file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
+    """Whose programs run on what no model reads, such as what an earlier head's review has read."""
+    handed = [card for card in cards if file.path in limits.handed_in.get(card.name, ())]
+    return Readers((), tuple(card for card in cards if card in handed or limits.programs(card, file.language)))
 
 
 def _of_push(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
@@ -230,10 +226,6 @@ def _of_push(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
     if task.programs_only or before is None or not before.head:
         return task
     return task.model_copy(update={"read_before": before, "small_push": small})
-
-
-def _choose_programs(_file: FileChange, cards: Sequence[WorkerCard]) -> Readers:
-    return Readers((), tuple(cards))
 
 
 def _for_file(
