@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from reviewbot.config.globs import MAX_LENGTH, glob_fault, matches_glob
 from reviewbot.config.messages import quote
-from reviewbot.config.values import EntryError, SettingType
+from reviewbot.config.values import EntryError, SettingType, Value
 
 Level = Literal["off", "on", "critical", "warning", "info"]
 
@@ -41,11 +41,7 @@ class RuleSetting(NamedTuple):
 class RuleLevels(SettingType):
     """A table of rules; in a text, `RULE=LEVEL` or `RULE=LEVEL:GLOB`, separated by commas."""
 
-    expected = f"rules, each with {_LEVEL_WORDS}, such as S603=off or S101=off:tests/*"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """By rule: a level, a table with a level and globs, or a list of such tables."""
+    def __init__(self) -> None:
         level: dict[str, object] = {"enum": list(LEVELS)}
         glob = {"type": "string", "minLength": 1, "maxLength": MAX_LENGTH, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
         globs: dict[str, object] = {"type": "array", "minItems": 1, "maxItems": _MAX_PATHS, "items": glob}
@@ -56,22 +52,21 @@ class RuleLevels(SettingType):
             "properties": {_LEVEL_KEY: level, _PATHS_KEY: globs},
         }
         entry = {"anyOf": [level, table]}
-        return {
-            "type": "object",
-            "maxProperties": MAX_ENTRIES,
-            "propertyNames": {"pattern": f"^{_NAME.pattern}$"},
-            "additionalProperties": {
-                "anyOf": [level, table, {"type": "array", "minItems": 1, "maxItems": _MAX_PATHS, "items": entry}]
+        super().__init__(
+            f"rules, each with {_LEVEL_WORDS}, such as S603=off or S101=off:tests/*",
+            {
+                "type": "object",
+                "maxProperties": MAX_ENTRIES,
+                "propertyNames": {"pattern": f"^{_NAME.pattern}$"},
+                "additionalProperties": {
+                    "anyOf": [level, table, {"type": "array", "minItems": 1, "maxItems": _MAX_PATHS, "items": entry}]
+                },
             },
-        }
+            lambda value: isinstance(value, Mapping) and len(value) <= MAX_ENTRIES,
+            keep=lambda value: tuple(entry for rule, said in value.items() for entry in _entries(rule, said)),
+        )
 
-    def check(self, value: object) -> tuple[RuleSetting, ...]:
-        """The entries in their order. Raises ValueError; where one rule is at fault, an EntryError."""
-        if not isinstance(value, Mapping) or len(value) > MAX_ENTRIES:
-            raise ValueError(value)
-        return tuple(entry for rule, said in value.items() for entry in _entries(rule, said))
-
-    def parse(self, text: str) -> tuple[RuleSetting, ...]:
+    def parse(self, text: str) -> Value:
         """As `check`, of the parts of a text."""
         table: dict[str, list[object]] = {}
         for part in filter(None, (part.strip() for part in text.split(","))):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from reviewbot.config.messages import nearest, quote
 from reviewbot.config.providers import TIERS
-from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Number, Schema, SettingType
+from reviewbot.config.values import MAX_ITEMS, NAME, Choice, EntryError, Number, SettingType, Value
 
 LIMITS: Mapping[str, SettingType] = {
     "threshold": Number(0, 100),
@@ -41,26 +41,21 @@ class WorkerLimit(NamedTuple):
 class WorkerLimits(SettingType):
     """A table for each worker; in a text, `WORKER.KEY=VALUE`, separated by commas."""
 
-    expected = f"a table for each worker with {', '.join(LIMITS)}, such as security.threshold=90"
-
-    @property
-    def schema(self) -> Schema:
-        """By worker: an object with some of the keys."""
+    def __init__(self) -> None:
         limits = {key: kind.schema for key, kind in LIMITS.items()}
-        return {
-            "type": "object",
-            "maxProperties": MAX_ITEMS,
-            "propertyNames": {"pattern": f"^{NAME.pattern}$"},
-            "additionalProperties": {"type": "object", "additionalProperties": False, "properties": limits},
-        }
+        super().__init__(
+            f"a table for each worker with {', '.join(LIMITS)}, such as security.threshold=90",
+            {
+                "type": "object",
+                "maxProperties": MAX_ITEMS,
+                "propertyNames": {"pattern": f"^{NAME.pattern}$"},
+                "additionalProperties": {"type": "object", "additionalProperties": False, "properties": limits},
+            },
+            lambda value: isinstance(value, Mapping) and len(value) <= MAX_ITEMS,
+            keep=lambda value: tuple(limit for worker, table in value.items() for limit in _limits(worker, table)),
+        )
 
-    def check(self, value: object) -> tuple[WorkerLimit, ...]:
-        """The limits in their order. Raises ValueError; where one limit is wrong, an EntryError."""
-        if not isinstance(value, Mapping) or len(value) > MAX_ITEMS:
-            raise ValueError(value)
-        return tuple(limit for worker, table in value.items() for limit in _limits(worker, table))
-
-    def parse(self, text: str) -> tuple[WorkerLimit, ...]:
+    def parse(self, text: str) -> Value:
         """As `check`, of the parts of a text."""
         table: dict[str, dict[str, object]] = {}
         for part in filter(None, (part.strip() for part in text.split(","))):

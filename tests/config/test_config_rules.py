@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reviewbot.config import load_settings
 from reviewbot.config.rules import RuleLevels, RuleSetting, merge_rules, setting_of
 from reviewbot.domain.errors import ConfigError
 
-KIND = RuleLevels()
+KIND: Any = RuleLevels()
 TABLE = {
     "S603": "off",
     "S105": {"level": "off", "paths": ["tests/*"]},

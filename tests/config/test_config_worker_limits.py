@@ -110,8 +110,8 @@ def test_the_bounds_of_limits_are_those_of_a_card() -> None:
     kinds: dict[str, Any] = dict(LIMITS)
 
     for key in ("max_tokens", "max_turns"):
-        assert (kinds[key].low, kinds[key].high) == bounds[key]
-    assert kinds["timeout_s"].high * 1000 == bounds["timeout_ms"][1]
+        assert (kinds[key].schema["minimum"], kinds[key].schema["maximum"]) == bounds[key]
+    assert kinds["timeout_s"].schema["maximum"] * 1000 == bounds["timeout_ms"][1]
     assert kinds["tier"].words == tuple(WorkerCard.model_json_schema()["properties"]["tiers"]["items"]["enum"])
 
 

@@ -16,7 +16,7 @@ Make = Callable[..., Any]
 
 
 def said(*comments: IgnoreComment, categories: dict[str, str] | None = None, **rules: object) -> Suppressor:
-    entries = RuleLevels().check({name.replace("_", "-"): level for name, level in rules.items()})
+    entries: Any = RuleLevels().check({name.replace("_", "-"): level for name, level in rules.items()})
     named = tuple(entry._replace(origin=".reviewbot.toml") for entry in entries)
     return Suppressor.of(named, comments, categories or {}, {"security": 80})
 
