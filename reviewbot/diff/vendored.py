@@ -22,6 +22,11 @@ PACKED_CHARS = 200
 PACKED_SPACES = 0.05
 """A line of so many characters with a smaller share of spaces was written by a minifier, or holds data."""
 
+_MINIFIED_CHARS, _CHARS_A_MARK = 500, 50
+"""A line of so many characters is packed code where a `;` or `{` stands in each fifty of them."""
+_RELEASE = re.compile(r"[a-z]{2,40}-v?\d+\.\d+\.\d+", re.IGNORECASE)
+"""A folder as an archive of a release unpacks to."""
+_OWN_VERSIONS = re.compile(r"api|release|version|migrat|schema|upgrade|update", re.IGNORECASE)
 _VERSION = re.compile(r"[-_.]?v?\d+(?:\.\d+)*(?:[-_.]?(?:min|full|custom|all))?$")
 _SCRIPTS = (".js", ".mjs", ".cjs")
 
@@ -33,12 +38,20 @@ def copy_sign(path: str, top: Sequence[str]) -> str | None:
     marker = pattern_in("names/vendored", "marker")
     if any(marker.search(line[:MARKER_WIDTH]) for line in top[:MARKER_LINES]):
         return "it says so in its first lines"
+    if any(_is_minified(line) for line in top[:HEAD_LINES]):
+        return "a minifier wrote its first lines"
     return _sign_of_head("\n".join(line[:MARKER_WIDTH] for line in top[:HEAD_LINES]))
 
 
 def is_packed(line: str) -> bool:
     """Whether a line was written by a minifier: long, and with next to no spaces."""
     return len(line) >= PACKED_CHARS and line.count(" ") < PACKED_SPACES * len(line)
+
+
+def _is_minified(line: str) -> bool:
+    """Whether a line is packed code, and not a long text or data."""
+    marks = line.count(";") + line.count("{") if len(line) >= _MINIFIED_CHARS else 0
+    return marks * _CHARS_A_MARK >= len(line) > 0 and is_packed(line)
 
 
 def _sign_of_path(path: str) -> str | None:
@@ -50,6 +63,8 @@ def _sign_of_path(path: str) -> str | None:
         return "by its name"
     if folder := next((each for each in folders if _is_library(each)), None):
         return f"a library, below {folder}/"
+    if folder := next((each for each in folders if _RELEASE.fullmatch(each) and not _OWN_VERSIONS.search(each)), None):
+        return f"an unpacked release, below {folder}/"
     stem, dot, ending = name.rpartition(".")
     if f"{dot}{ending}" in _SCRIPTS and (_is_library(stem) or stem.startswith(("jquery.", "jquery-"))):
         return "a library by its name"
@@ -61,9 +76,11 @@ def _is_library(name: str) -> bool:
 
 
 def _sign_of_head(head: str) -> str | None:
-    titled = pattern_in("names/vendored", "titled").search(head) and pattern_in("names/vendored", "licence").search(
-        head
-    )
-    if titled or pattern_in("names/vendored", "banner").search(head):
+    titled = pattern_in("names/vendored", "titled").search(head)
+    if (
+        (titled and pattern_in("names/vendored", "licence").search(head))
+        or pattern_in("names/vendored", "banner").search(head)
+        or pattern_in("names/vendored", "publishers").search(head)
+    ):
         return "its head is that of a published library"
     return "a bundler wrote it" if pattern_in("names/vendored", "bundled").search(head) else None
