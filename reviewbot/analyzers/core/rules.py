@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections import UserDict
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -130,7 +131,7 @@ def packaged_rules(table: str, calibration: Calibration | None = None) -> RuleTa
     return _trusted(_packaged(table), packaged_calibration() if calibration is None else calibration)
 
 
-class LateRules(Mapping[str, Rule]):
+class LateRules(UserDict[str, Rule]):
     """The rules of a tool that has a packaged table to itself, read when one of them is first asked for.
 
     Most reviews ask for none of most tables: a check asks when it has found something.
@@ -141,20 +142,9 @@ class LateRules(Mapping[str, Rule]):
         self._calibration = calibration
 
     @cached_property
-    def _rules(self) -> Mapping[str, Rule]:
-        return packaged_rules(self._tool.replace("-", "_"), self._calibration).of_tool(self._tool)
-
-    def __getitem__(self, code: str) -> Rule:
-        """The rule with this code. Raises KeyError."""
-        return self._rules[code]
-
-    def __iter__(self) -> Iterator[str]:
-        """The codes, in the order of the table."""
-        return iter(self._rules)
-
-    def __len__(self) -> int:
-        """How many there are."""
-        return len(self._rules)
+    def data(self) -> dict[str, Rule]:  # type: ignore[override]  # what is cached can be set
+        """By their codes, in the order of the table."""
+        return dict(packaged_rules(self._tool.replace("-", "_"), self._calibration).of_tool(self._tool))
 
 
 @made_once

@@ -91,34 +91,34 @@ class Arguments:
         return "base" if self._values.get("side") == "base" else "head"
 
 
+_EXPECTED: Mapping[Kind, str] = {
+    "switch": "true or false",
+    "line": "the number of a line from 1",
+    "side": "head or base",
+}
+
+
 def _checked(parameter: ToolParameter, value: object) -> str | int | bool:
-    if parameter.kind == "switch":
-        return _switch(parameter, value)
-    if parameter.kind == "line":
-        return _line(parameter, value)
-    if not isinstance(value, str):
-        raise Refused(f"{parameter.name} must be a text, not {quote(value)}")
-    if parameter.kind == "path":
-        return _path(parameter, value)
-    if parameter.kind == "side" and value not in {"head", "base"}:
-        raise Refused(f"{parameter.name} must be head or base, not {quote(value)}")
-    if parameter.kind == "glob" and value and (fault := glob_fault(value)):
-        raise Refused(f"{parameter.name} {quote(value)} {fault}")
-    if parameter.kind == "pattern" and not 0 < len(value) <= MAX_PATTERN:
-        raise Refused(f"{parameter.name} must have 1 to {MAX_PATTERN} characters, not {len(value)}")
-    return value
-
-
-def _switch(parameter: ToolParameter, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise Refused(f"{parameter.name} must be true or false, not {quote(value)}")
-    return value
-
-
-def _line(parameter: ToolParameter, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value <= MAX_LINE:
-        raise Refused(f"{parameter.name} must be the number of a line from 1, not {quote(value)}")
-    return value
+    match parameter.kind, value:
+        case "switch", bool():
+            return value
+        case "line", int() if not isinstance(value, bool) and 0 < value <= MAX_LINE:
+            return value
+        case "side", "head" | "base":
+            return str(value)
+        case "path", str():
+            return _path(parameter, value)
+        case "glob", str():
+            fault = f"{quote(value)} {fault}" if value and (fault := glob_fault(value)) else ""
+        case "pattern", str():
+            fault = (
+                "" if 0 < len(value) <= MAX_PATTERN else f"must have 1 to {MAX_PATTERN} characters, not {len(value)}"
+            )
+        case _:
+            fault = f"must be {_EXPECTED.get(parameter.kind, 'a text')}, not {quote(value)}"
+    if fault:
+        raise Refused(f"{parameter.name} {fault}")
+    return str(value)
 
 
 def _path(parameter: ToolParameter, value: str) -> str:
