@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import NoReturn
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -194,22 +193,30 @@ def _number(name: str, text: str) -> int:
 
 
 def _check(given: Credentials) -> None:
-    if not 0 < given.app_id < _MAX_ID:
-        _wrong("the App's id must be a positive number")
-    if not _SLUG.fullmatch(given.slug):
-        _wrong("the App's slug must be its name in addresses, such as my-reviewbot")
-    if not 1 <= len(given.private_keys) <= 2 or not all(_PEM.fullmatch(key) for key in given.private_keys):  # noqa: PLR2004 - the old and the new
-        _wrong("each private key must be the text of the PEM file that GitHub gave")
-    if not 1 <= len(given.webhook_secrets) <= 2:  # noqa: PLR2004 - the old and the new
-        _wrong("there must be one webhook secret, or two while one is exchanged")
-    if any(len(secret) < MIN_SECRET_BYTES for secret in given.webhook_secrets):
-        _wrong(f"a webhook secret must have at least {MIN_SECRET_BYTES} bytes; `openssl rand -hex 32` makes one")
-    if bool(given.client_id) != bool(given.client_secret) or not _CLIENT_ID.fullmatch(given.client_id):
-        _wrong("sign-in needs both REVIEWBOT_CLIENT_ID and REVIEWBOT_CLIENT_SECRET, as the App's page shows them")
-
-
-def _wrong(message: str) -> NoReturn:
-    raise ConfigError(message)
+    one_or_two = range(1, 3)  # the old one and the new one, while it is exchanged
+    rules = (
+        (not 0 < given.app_id < _MAX_ID, "the App's id must be a positive number"),
+        (not _SLUG.fullmatch(given.slug), "the App's slug must be its name in addresses, such as my-reviewbot"),
+        (
+            len(given.private_keys) not in one_or_two or not all(map(_PEM.fullmatch, given.private_keys)),
+            "each private key must be the text of the PEM file that GitHub gave",
+        ),
+        (
+            len(given.webhook_secrets) not in one_or_two,
+            "there must be one webhook secret, or two while one is exchanged",
+        ),
+        (
+            any(len(secret) < MIN_SECRET_BYTES for secret in given.webhook_secrets),
+            f"a webhook secret must have at least {MIN_SECRET_BYTES} bytes; `openssl rand -hex 32` makes one",
+        ),
+        (
+            bool(given.client_id) != bool(given.client_secret) or not _CLIENT_ID.fullmatch(given.client_id),
+            "sign-in needs both REVIEWBOT_CLIENT_ID and REVIEWBOT_CLIENT_SECRET, as the App's page shows them",
+        ),
+    )
+    for is_wrong, message in rules:
+        if is_wrong:
+            raise ConfigError(message)
 
 
 class WatchedCredentials:

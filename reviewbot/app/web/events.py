@@ -102,15 +102,15 @@ def _not_ours_to_answer(event: WebhookEvent, sender: Account, who: AppIdentity, 
     is_bot = sender.type.lower() == "bot"
     own_account = who.bot_id is not None and sender.id == who.bot_id
     own_name = is_bot and sender.login.lower() == f"{who.slug}[bot]"
-    if own_account or own_name or (event.app == who.app_id and not is_check):
-        return "it is our own doing"
-    if event.comment is not None and is_bot:
-        return "a bot gives no commands"
-    if is_bot and not settings.review_bots and event.name != "merge_group":  # a queue is a program
-        return "a bot did it (review_bots)"
-    if is_check and event.app != who.app_id:
-        return "it is the check of another App"
-    return ""
+    own_app = event.app == who.app_id and not is_check
+    is_queue = event.name == "merge_group"  # a queue is a program
+    rules = (
+        (own_account or own_name or own_app, "it is our own doing"),
+        (is_bot and event.comment is not None, "a bot gives no commands"),
+        (is_bot and not settings.review_bots and not is_queue, "a bot did it (review_bots)"),
+        (is_check and event.app != who.app_id, "it is the check of another App"),
+    )
+    return next((reason for holds, reason in rules if holds), "")
 
 
 def _installation(name: str, payload: Mapping[str, object], delivery_id: str, who: AppIdentity) -> Trigger | Refusal:

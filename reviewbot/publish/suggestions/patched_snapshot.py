@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reviewbot.context.word_search import lines_with, whole_word
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange, Hunk
 from reviewbot.domain.ports import Commit, Occurrence, Snapshot
@@ -53,7 +53,7 @@ class Scratch:
     def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """As the snapshot finds it, and in the other text."""
         # The file's own lines may fill the limit and be others here: they are counted beside it.
-        mine = tuple(self._own(word))
+        mine = tuple(lines_with(self._path, self._text, whole_word(word)))
         found = self._snapshot.search(word, limit + len(mine))
         if found is None:
             return None
@@ -63,12 +63,6 @@ class Scratch:
     def history(self, path: str, limit: int) -> tuple[Commit, ...]:
         """Of the old side, as it is."""
         return self._snapshot.history(path, limit)
-
-    def _own(self, word: str) -> Iterator[Occurrence]:
-        whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
-        for number, line in enumerate(self._text.split("\n"), 1):
-            if whole.search(line):
-                yield Occurrence(self._path, number, line)
 
 
 def hunk_at(file: FileChange, first: int, last: int) -> Hunk | None:

@@ -135,18 +135,16 @@ class Prover:
 
 def _unfit(old: list[str], new: list[str]) -> str:
     """Why lines cannot take the place of others, whatever they mean; "" where they can."""
-    if max(len(old), len(new)) > MAX_LINES or sum(map(len, new)) > MAX_CHARS:
-        return f"it is longer than {MAX_LINES} lines"
     text = "\n".join(new)
-    if _BREAKS_OUT.search(text) or "\ufffd" in "\n".join(old) or visible(text) != text:
-        return "it holds what cannot be shown as code without doubt"
-    if [line.removesuffix("\r") for line in old] == new:
-        return "it changes nothing that can be shown"
-    if len({line.endswith("\r") for line in old}) > 1:
-        return "its lines end in different ways"
-    if new and _indent(new) != _indent(old):
-        return "it is indented in another way than the lines that it replaces"
-    return ""
+    is_odd = bool(_BREAKS_OUT.search(text)) or "\ufffd" in "\n".join(old) or visible(text) != text
+    rules = (
+        (max(len(old), len(new)) > MAX_LINES or len(text) > MAX_CHARS, f"it is longer than {MAX_LINES} lines"),
+        (is_odd, "it holds what cannot be shown as code without doubt"),
+        ([line.removesuffix("\r") for line in old] == new, "it changes nothing that can be shown"),
+        (len({line.endswith("\r") for line in old}) > 1, "its lines end in different ways"),
+        (new and _indent(new) != _indent(old), "it is indented in another way than the lines that it replaces"),
+    )
+    return next((reason for holds, reason in rules if holds), "")
 
 
 def _parse_problem(place: _Place, text: str) -> str:

@@ -86,20 +86,6 @@ def read_at(folder: int, name: str, limit: int = MAX_FILE_BYTES) -> FoundFile:
     return FoundFile(text, there=True, identity=(status.st_dev, status.st_ino))
 
 
-def identity_of(root: Path, path: str) -> tuple[int, int] | None:
-    """Device and inode of the regular file at a label, however it is spelled there; None where there is none."""
-    name = exact(path)
-    if refusal(name):
-        return None
-    *folders, last = name.split("/")
-    try:
-        with open_folder(root, folders, as_tracked=False) as folder:
-            status = os.stat(last, dir_fd=folder, follow_symlinks=False)
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
-
-
 @contextmanager
 def open_folder(root: Path, parts: Sequence[str], *, as_tracked: bool) -> Iterator[int]:
     """Open a folder part by part, as a descriptor. Raises OSError, also where a part is a link."""

@@ -13,7 +13,7 @@ from reviewbot.domain.contracts import ChangeSet
 from reviewbot.domain.errors import InputError
 from reviewbot.domain.ports import Commit, Occurrence
 from reviewbot.domain.repository_files import MAX_LISTED, is_binary
-from reviewbot.sources.folder.files import identity_of, list_files, read_file
+from reviewbot.sources.folder.files import list_files, read_file
 from reviewbot.sources.folder.search import FolderText
 from reviewbot.sources.folder.side_detection import FileSides, sides_of
 
@@ -141,7 +141,7 @@ class TreeSnapshot:
     @cached_property
     def _identities(self) -> frozenset[tuple[int, int]]:
         """Device and inode of each file of the folder that the change names."""
-        found = (identity_of(self._folder, path) for path in self._sides.base)
+        found = (read_file(self._folder, path).identity for path in self._sides.base)
         return frozenset(each for each in found if each is not None)
 
 

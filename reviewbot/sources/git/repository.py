@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser.file_names import label, to_bytes
@@ -111,18 +111,26 @@ class GitRepository:
         self._index_tree = self._write_index_tree(base)
         return RangeDiff(self._diff(base or self._nothing, self._index_tree), base, None)
 
-    def blob(self, sha: str, path: str) -> str | None:
-        """A file of a commit, by its label; None where it has no such regular text file, or a too large one."""
-        return self._text(self._objects.tree_of(_checked(sha)), path)
+    def blob(self, sha: str | None, path: str) -> str | None:
+        """A file by its label, of a commit, or for None of the index as it stood at the last `staged_diff`.
 
-    def index_blob(self, path: str) -> str | None:
-        """A file of the index, as it stood at the last `staged_diff`; None as for `blob`."""
-        return self._text(self._staged_tree, path)
+        None where it has no such regular text file, or a too large one.
+        """
+        content = self.content(sha, path)
+        return None if content is None else content.decode("utf-8", "replace")
+
+    def content(self, sha: str | None, path: str) -> bytes | None:
+        """The bytes of the same."""
+        entry = self._objects.find(self._tree(sha), to_bytes(path))
+        if entry is None or entry.mode not in REGULAR:
+            return None
+        content = self._objects.read(entry.sha, "blob", MAX_FILE_BYTES)
+        return None if content is None or is_binary(content) else content
 
     def files_in(self, sha: str, folder: str) -> tuple[str, ...]:
         """The labels of the regular files directly in a folder of a commit, sorted, at most `MAX_LISTED`."""
         name = to_bytes(folder)
-        entry = self._objects.find(self._objects.tree_of(_checked(sha)), name)
+        entry = self._objects.find(self._tree(sha), name)
         if entry is None or entry.mode != b"40000":
             return ()
         inside = self._objects.folder(entry.sha)
@@ -142,9 +150,8 @@ class GitRepository:
 
     def files(self, sha: str | None, limit: int = MAX_FILES) -> tuple[str, ...] | None:
         """The labels of the regular files of a commit, or of the index for None; None where they are over `limit`."""
-        root = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))
         found: list[bytes] = []
-        waiting = [(b"", root)]
+        waiting = [(b"", self._tree(sha))]
         while waiting:
             prefix, tree = waiting.pop()
             for name, entry in self._objects.folder(tree).items():
@@ -156,24 +163,19 @@ class GitRepository:
                 return None
         return tuple(map(label, sorted(found)))
 
-    def content(self, sha: str | None, path: str) -> bytes | None:
-        """The bytes of a text file of a commit, or of the index for None; None as `blob` says."""
-        return self._content(self._staged_tree if sha is None else self._objects.tree_of(_checked(sha)), path)
-
     def read_object(self, sha: str) -> bytes | None:
         """The bytes of a file by its own hash; None where it is not here, or too large. Nothing is fetched for it."""
         return self._objects.read(_checked(sha), "blob", MAX_FILE_BYTES)
 
     def search(self, sha: str | None, word: str, limit: int) -> tuple[Occurrence, ...] | None:
         """Lines with a word in the text files of a commit, or of the index for None; None as `search_tree` says."""
-        tree = self._staged_tree if sha is None else self._objects.tree_of(_checked(sha))
         from reviewbot.sources.git.search import search_tree  # noqa: PLC0415 - to look names up needs no pydantic
 
-        return search_tree(self._opened.private, tree, word, limit)
+        return search_tree(self._opened.private, self._tree(sha), word, limit)
 
     def history(self, sha: str, path: str, limit: int) -> tuple[Commit, ...]:
         """The last commits that changed a file of a commit, newest first; none where it has no such file."""
-        if limit < 1 or self._objects.find(self._objects.tree_of(_checked(sha)), to_bytes(path)) is None:
+        if limit < 1 or self._objects.find(self._tree(sha), to_bytes(path)) is None:
             return ()
         from reviewbot.sources.git.search import log_file  # noqa: PLC0415 - the same
 
@@ -228,8 +230,10 @@ class GitRepository:
         """The hash of the empty folder; it is written to the private store."""
         return self._opened.private.run("mktree").line
 
-    @property
-    def _staged_tree(self) -> str:
+    def _tree(self, sha: str | None) -> str:
+        """The folder at the root of a commit, or of the index for None."""
+        if sha is not None:
+            return self._objects.tree_of(_checked(sha))
         if self._index_tree is None:
             self.staged_diff()
         return self._index_tree or self._nothing
@@ -306,17 +310,6 @@ class GitRepository:
             return None
         return replace(opened.private, index=copy)
 
-    def _text(self, tree: str, path: str) -> str | None:
-        content = self._content(tree, path)
-        return None if content is None else content.decode("utf-8", "replace")
-
-    def _content(self, tree: str, path: str) -> bytes | None:
-        entry = self._objects.find(tree, to_bytes(path))
-        if entry is None or entry.mode not in REGULAR:
-            return None
-        content = self._objects.read(entry.sha, "blob", MAX_FILE_BYTES)
-        return None if content is None or is_binary(content) else content
-
 
 class _Opened(NamedTuple):
     """What an open repository holds on to."""
@@ -350,8 +343,6 @@ def _open(path: Path) -> _Opened:
 
 
 def _checked(sha: str) -> str:
-    return sha if _SHA.fullmatch(sha) else _no_sha(sha)
-
-
-def _no_sha(sha: str) -> NoReturn:
-    raise InputError(f"{ascii(sha)[:80]} is no full commit hash")
+    if not _SHA.fullmatch(sha):
+        raise InputError(f"{ascii(sha)[:80]} is no full commit hash")
+    return sha

@@ -32,8 +32,6 @@ class GitSnapshot:
 
     def head(self, path: str) -> str | None:
         """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
-        if self._head_sha is None:
-            return self._repository.index_blob(path)
         return self._repository.blob(self._head_sha, path)
 
     def base(self, path: str) -> str | None:

@@ -247,8 +247,8 @@ def test_what_is_staged_is_compared_with_head(repo: Any) -> None:
 
     with GitRepository(repo.folder) as repository:
         found = repository.staged_diff()
-        assert repository.index_blob("a.py") == "two\n"
-        assert repository.index_blob("b.py") is None
+        assert repository.blob(None, "a.py") == "two\n"
+        assert repository.blob(None, "b.py") is None
 
     assert (found.base_sha, found.head_sha) == (head, None)
     assert b"-one\n+two\n" in found.diff
@@ -270,7 +270,7 @@ def test_in_a_repository_without_a_commit_everything_staged_is_new(repo: Any) ->
 def test_in_an_empty_repository_nothing_is_staged(repo: Any) -> None:
     with GitRepository(repo.folder) as repository:
         assert repository.staged_diff().diff == b""
-        assert repository.index_blob("a.py") is None
+        assert repository.blob(None, "a.py") is None
 
 
 def test_a_bare_repository_has_nothing_to_stage(repo: Any, tmp_path: Any) -> None:
@@ -348,7 +348,7 @@ def test_reading_changes_nothing_in_the_repository(repo: Any) -> None:
     with GitRepository(repo.folder) as repository:
         repository.staged_diff()
         repository.range_diff("HEAD")
-        repository.index_blob("a.py")
+        repository.blob(None, "a.py")
 
     assert {path: path.stat().st_mtime_ns for path in (repo.folder / ".git").rglob("*")} == before
 

@@ -30,7 +30,7 @@ def use_everything(repository: GitRepository, head: str) -> None:
     repository.range_diff("HEAD")
     repository.staged_diff()
     repository.blob(head, "a.py")
-    repository.index_blob("a.py")
+    repository.blob(None, "a.py")
     repository.files_in(head, ".")
 
 
