@@ -24,7 +24,7 @@ POLICY = "0" * 32
 NAME = "1" * 32
 """Of a finding."""
 SIGNER = Signer((b"k" * 32,))
-OPTIONS = PublishOptions(SIGNER)
+OPTIONS = PublishOptions(SIGNER, suggest=lambda _finding: None)
 
 
 def record(state: str = "open", **fields: object) -> Record:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reviewbot.domain.contracts import Review
-from reviewbot.memory.fingerprints import PlaceOf, SymbolOf, known_place, known_symbol, of_review
+from reviewbot.memory.fingerprints import PlaceOf, known_place, of_review
 from reviewbot.report.sarif.log import render_sarif_named
 
 
-def render_sarif(review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place) -> str:
+def render_sarif(review: Review, place_of: PlaceOf = known_place) -> str:
     """The log with a last LF, ASCII only. The two functions say what is around a finding, for its fingerprint."""
-    return render_sarif_named(review, of_review(review, symbol_of, place_of))
+    return render_sarif_named(review, of_review(review, place_of))

@@ -42,9 +42,6 @@ _DROPPED = str.maketrans({'"': "'", "`": "'", "(": None, ")": None, ";": None})
 _JOINED = re.compile(r"""["'][ \t\r]{1,200}["']""")
 """Between two texts that Python joins, which a formatter may write as one."""
 
-SymbolOf = Callable[[Finding], str]
-"""The name of the function or class around a finding; empty where it is not known."""
-
 
 class CodePlace(NamedTuple):
     """Where a finding stands: the code there, and the line on which that begins."""
@@ -60,11 +57,6 @@ PlaceOf = Callable[[Finding], CodePlace]
 def known_place(finding: Finding) -> CodePlace:
     """The place by the finding alone: the lines that it covers."""
     return CodePlace(finding.evidence, finding.line)
-
-
-def known_symbol(finding: Finding) -> str:
-    """The symbol by the finding alone."""
-    return finding.symbol
 
 
 class Identity(NamedTuple):
@@ -84,37 +76,25 @@ class Identity(NamedTuple):
     """Digests of these lines, where they hold more than a bracket or a word."""
 
 
-def of_review(
-    review: Review, symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
-) -> dict[Finding, str]:
+def of_review(review: Review, place_of: PlaceOf = known_place) -> dict[Finding, str]:
     """The fingerprint of each finding that a review has anywhere.
 
     Those that are not shown are counted as well: whether one crosses the threshold does not rename the next one.
     """
-    return fingerprints(all_of(review), symbol_of, place_of)
+    return {finding: each.name for finding, each in identities(all_of(review), place_of).items()}
 
 
-def fingerprints(
-    findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
-) -> dict[Finding, str]:
-    """The fingerprint of each finding, as `identities` gives it."""
-    return {finding: each.name for finding, each in identities(findings, symbol_of, place_of).items()}
-
-
-def identities(
-    findings: Iterable[Finding], symbol_of: SymbolOf = known_symbol, place_of: PlaceOf = known_place
-) -> dict[Finding, Identity]:
+def identities(findings: Iterable[Finding], place_of: PlaceOf = known_place) -> dict[Finding, Identity]:
     """The identity of each finding. Equal code at several places of a symbol is distinguished by its order there."""
     found = list(dict.fromkeys(findings))
     places = {each: place_of(each) for each in found}
     codes = {each: normal(place.code) for each, place in places.items()}
-    symbols = {each: symbol_of(each) for each in found}
-    names = _name_findings({each: (each.path, symbols[each], kind_of(each), codes[each]) for each in found}, places)
+    names = _name_findings({each: (each.path, each.symbol, kind_of(each), codes[each]) for each in found}, places)
     return {
         each: Identity(
             name,
             each.path,
-            symbols[each],
+            each.symbol,
             kind_of(each),
             code_digest(codes[each]),
             places[each].line,

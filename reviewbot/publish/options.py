@@ -25,12 +25,6 @@ Suggest = Callable[[Finding], str | None]
 _POLICY_DIGITS = 32
 
 
-def nothing_proven(finding: Finding) -> str | None:
-    """A `Suggest` that never proposes anything."""
-    del finding
-    return None
-
-
 @dataclass(frozen=True)
 class PublishRequest:
     """A review on its way to a pull request."""
@@ -54,7 +48,8 @@ class PublishRequest:
     @property
     def key(self) -> str:
         """The key under which there is one review: a head of a pull request under a policy."""
-        return review_key(self.pull, self.policy)
+        pull = self.pull
+        return f"review:{pull.repository_id}:{pull.number}:{pull.head_sha}:{self.policy}"
 
 
 @dataclass(frozen=True)
@@ -62,11 +57,11 @@ class PublishOptions:
     """How a review is published: what the operator decides."""
 
     signer: Signer
+    suggest: Suggest
     inline: int = 10
     """The most comments at lines; 0: none."""
     request_changes: bool = False
     """Whether a closed gate asks for changes in place of commenting."""
-    suggest: Suggest = nothing_proven
 
 
 @dataclass(frozen=True)
@@ -78,11 +73,6 @@ class PublishContext:
     clock: Clock
     holder: str
     """The id of the posting attempt; unique per attempt, so that a crashed one is not mistaken for this one."""
-
-
-def review_key(pull: PullRequest, policy: str) -> str:
-    """The key of the one review of a head under a policy: for intents, and for runs that must not be doubled."""
-    return f"review:{pull.repository_id}:{pull.number}:{pull.head_sha}:{policy}"
 
 
 def policy_of(settings: Settings, worker_set: WorkerSet, engine: str, start: str = "") -> str:

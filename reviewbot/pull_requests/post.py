@@ -54,9 +54,7 @@ async def _publish(session: HostSession, value: PullReview, delivered: Delivered
         return value.suggestions.get(delivered.fingerprints.get(finding, ""))
 
     request = PublishRequest(reviewed, delivered, value.change, value.policy, value.gate_closed, value.exit_code)
-    options = PublishOptions(
-        session.signer, inline=value.inline, request_changes=value.request_changes, suggest=suggest
-    )
+    options = PublishOptions(session.signer, suggest, inline=value.inline, request_changes=value.request_changes)
     host = session.host.reviews(pull)
     return await publish(request, options, PublishContext(host, session.intents, session.clock, session.holder))
 

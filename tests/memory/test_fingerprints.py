@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import Conflict, Finding, HumanItem, Review, Withheld
-from reviewbot.memory.fingerprints import CodePlace, fingerprints, identities, normal, of_review
+from reviewbot.memory.fingerprints import CodePlace, PlaceOf, identities, known_place, normal, of_review
 from tests.make import MakeFinding
 
 # A statement as a person and as two formatters would write it.
@@ -22,6 +22,10 @@ SPLIT = [
 ]
 
 places = st.tuples(st.integers(1, 40), st.sampled_from(["run(a)", "run(b)", "run( a )"]), st.sampled_from("xyz"))
+
+
+def fingerprints(findings: Iterable[Finding], place_of: PlaceOf = known_place) -> dict[Finding, str]:
+    return {finding: each.name for finding, each in identities(findings, place_of).items()}
 
 
 def one(finding: Finding) -> str:
@@ -111,22 +115,17 @@ def test_equal_lines_are_told_apart_by_their_order(make_finding: MakeFinding) ->
 
 
 def test_equal_lines_in_two_symbols_need_no_order(make_finding: MakeFinding) -> None:
-    first, second = make_finding(line=3, end_line=3), make_finding(line=9, end_line=9)
+    first = make_finding(line=3, end_line=3, symbol="save")
+    second = make_finding(line=9, end_line=9, symbol="load")
 
-    def symbol(finding: Finding) -> str:
-        return "save" if finding.line < 5 else "load"
+    both = fingerprints([first, second])
 
-    both = fingerprints([first, second], symbol)
-
-    assert both[second] == fingerprints([second], symbol)[second]
+    assert both[second] == one(second)
     assert both[first] != both[second]
 
 
 def test_what_a_finding_knows_of_its_symbol_counts(make_finding: MakeFinding) -> None:
-    named = make_finding(symbol="Shop.save")
-
-    assert one(named) == fingerprints([make_finding()], lambda _finding: "Shop.save")[make_finding()]
-    assert one(named) != one(make_finding())
+    assert one(make_finding(symbol="Shop.save")) != one(make_finding())
 
 
 def test_two_defects_on_one_line_do_not_shift_the_next_one(make_finding: MakeFinding) -> None:

@@ -16,7 +16,7 @@ from reviewbot.domain.errors import HostAccessError, HostInvalidError
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.hosts.base import ReviewDraft
 from reviewbot.publish.marker import ReviewMarker
-from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest, policy_of, review_key
+from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest, policy_of
 from reviewbot.publish.post import publish
 from tests.publishing import HEAD, OPTIONS, POLICY, SIGNER, STRANGER, RecordingHost, a_pull, a_review, an_order, shown
 
@@ -266,8 +266,7 @@ def test_a_gate_that_closes_on_a_later_head_asks_for_changes_also_without_commen
 
 
 def test_what_there_is_one_review_of_has_a_name() -> None:
-    assert review_key(a_pull(), POLICY) == f"review:4242:7:{HEAD}:{POLICY}"
-    assert an_order(a_review(), shown()).key == review_key(a_pull(), POLICY)
+    assert an_order(a_review(), shown()).key == f"review:4242:7:{HEAD}:{POLICY}"
 
 
 def test_what_decides_a_review_names_its_policy(

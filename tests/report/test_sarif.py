@@ -18,7 +18,7 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has no ty
 from reviewbot import __version__
 from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import Conflict, Gap, HumanItem, Review, SkippedWorkers, Withheld
-from reviewbot.memory.fingerprints import SCHEME, of_review
+from reviewbot.memory.fingerprints import SCHEME, CodePlace, of_review
 from reviewbot.report.sarif import log
 from reviewbot.report.sarif.log import MAX_RESULTS
 from tests.make import MakeFinding, MakeReview
@@ -306,7 +306,7 @@ def test_the_code_around_a_finding_helps_its_fingerprint(make_review: MakeReview
         json.loads(text)["runs"][0]["results"][0]["partialFingerprints"]
         for text in (
             render_sarif(review),
-            render_sarif(review, lambda _finding: "find"),
+            render_sarif(review, lambda _finding: CodePlace("return find()", 1)),
         )
     )
 

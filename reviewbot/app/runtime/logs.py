@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import TracebackType
 from typing import TextIO
 
@@ -61,11 +62,10 @@ class LineFormatter(logging.Formatter):
     def __init__(self, hidden: Callable[[], Iterable[str]] = tuple) -> None:
         super().__init__()
         self._hidden = hidden
-        self._known: tuple[tuple[str, ...], list[str]] = ((), [])
 
     def format(self, record: logging.LogRecord) -> str:
         """Never raises for what a caller handed in; an argument that fits no placeholder leaves the bare message."""
-        secrets = self._secrets()
+        secrets = _pieces(tuple(self._hidden()))
         line: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "level": record.levelname.lower(),
@@ -81,15 +81,6 @@ class LineFormatter(logging.Formatter):
         text = write_json(line)
         # Over the whole line, for a value is recognised by its name as well; and only where there can be one.
         return text if all(_harmless(value) for key, value in line.items() if key not in _OURS) else redact(text)
-
-    def _secrets(self) -> list[str]:
-        """What to mask, the longest first. Put together only where a key has come or gone since the last line."""
-        hidden = tuple(self._hidden())
-        known, pieces = self._known
-        if hidden != known:
-            pieces = sorted(_pieces(hidden), key=len, reverse=True)
-            self._known = (hidden, pieces)
-        return pieces
 
 
 def configure_logs(
@@ -122,7 +113,7 @@ def _message(record: logging.LogRecord) -> str:
         return str(record.msg)
 
 
-def _plain(value: object, secrets: list[str]) -> object:
+def _plain(value: object, secrets: tuple[str, ...]) -> object:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -130,7 +121,7 @@ def _plain(value: object, secrets: list[str]) -> object:
     return _clean(str(value), secrets)
 
 
-def _clean(text: str, secrets: list[str]) -> str:
+def _clean(text: str, secrets: tuple[str, ...]) -> str:
     for secret in secrets:
         text = text.replace(secret, MASK)
     if len(text) <= MAX_TEXT:
@@ -138,14 +129,15 @@ def _clean(text: str, secrets: list[str]) -> str:
     return redact(text[: 4 * MAX_TEXT])[:MAX_TEXT] + " ..."  # before it is cut: half a secret is not recognised
 
 
-def _pieces(hidden: Iterable[str]) -> set[str]:
-    """Secrets, and the lines of those that have several: a key may be quoted without its line ends."""
-    found = set()
-    for secret in hidden:
-        found |= {
-            part for part in (secret, *secret.splitlines()) if len(part) >= _MIN_SECRET_CHARS and "-----" not in part
-        }
-    return found
+@lru_cache(maxsize=1)
+def _pieces(hidden: tuple[str, ...]) -> tuple[str, ...]:
+    """What to mask, the longest first: secrets, and their lines, for a key may be quoted without its line ends.
+
+    Put together only where a key has come or gone since the last line.
+    """
+    parts = {part for secret in hidden for part in (secret, *secret.splitlines())}
+    masked = [part for part in parts if len(part) >= _MIN_SECRET_CHARS and "-----" not in part]
+    return tuple(sorted(masked, key=len, reverse=True))
 
 
 def _fault(kind: type[BaseException], where: TracebackType | None) -> dict[str, object]:

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -126,18 +127,17 @@ class PostgresServer:
 
     def __init__(self, url: str, connect_s: int, *, checked: bool) -> None:
         """`checked`: ask a connection whether it answers before it is used; a server that restarted has closed it."""
-        self._url = url
-        self._connect_s = connect_s
+        import psycopg  # noqa: PLC0415 - who stays with a file need not load it
+
+        self.errors: type[Exception] = psycopg.Error
+        self._driver = psycopg
+        # Not prepared: behind a pooler, the next statement may meet another session.
+        self._connect = partial(
+            psycopg.connect, url, autocommit=True, prepare_threshold=None, connect_timeout=connect_s
+        )
         self._checked = checked
         self._lock = Lock()
         self._idle: list[psycopg.Connection[Row]] = []
-
-    @property
-    def errors(self) -> type[Exception]:
-        """As of a file."""
-        import psycopg  # noqa: PLC0415 - who stays with a file need not load it
-
-        return psycopg.Error
 
     def run(self, statement: str, *values: Value) -> list[Row]:
         """As of a file."""
@@ -156,9 +156,7 @@ class PostgresServer:
 
     def may_pass(self, error: Exception) -> bool:
         """As of a file."""
-        import psycopg  # noqa: PLC0415 - as above
-
-        return isinstance(error, psycopg.OperationalError)
+        return isinstance(error, self._driver.OperationalError)
 
     def describe(self, error: Exception) -> str:
         """As of a file. The error's own text names the host and the user; the URL may hold a password."""
@@ -193,22 +191,17 @@ class PostgresServer:
             return self._idle.pop() if self._idle else None
 
     def _answering(self) -> psycopg.Connection[Row] | None:
-        import psycopg  # noqa: PLC0415 - who stays with a file need not load it
-
         while (kept := self._take_idle()) is not None:
-            with suppress(psycopg.Error):
+            with suppress(self.errors):
                 kept.execute("SELECT 1")
                 return kept
             kept.close()
         return None
 
     def _new(self) -> psycopg.Connection[Row]:
-        import psycopg  # noqa: PLC0415 - as above
-
         try:
-            # Not prepared: behind a pooler, the next statement may meet another session.
-            return psycopg.connect(self._url, autocommit=True, prepare_threshold=None, connect_timeout=self._connect_s)
-        except psycopg.ProgrammingError:
+            return self._connect()
+        except self._driver.ProgrammingError:
             raise ConfigError("REVIEWBOT_DATABASE_URL is no address of a database") from None
 
 

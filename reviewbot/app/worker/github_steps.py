@@ -32,7 +32,7 @@ from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of, tallies_of_calls
 from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
 from reviewbot.delivery import mask_trace
-from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, Hunk
+from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
 from reviewbot.domain.errors import HostAccessError, HostError, HostMissingError
 from reviewbot.domain.ports import Clock
@@ -53,7 +53,6 @@ from reviewbot.pull_requests.post import find_posted, post
 from reviewbot.pull_requests.review import Prepared, carry_out, prepare
 from reviewbot.pull_requests.review import Reviewed as Made
 from reviewbot.report.text import md
-from reviewbot.review.feedback import NO_FEEDBACK
 from reviewbot.sources.memory import SystemClock
 
 logger = logging.getLogger("reviewbot.app.worker")
@@ -95,11 +94,11 @@ class App:
     environ: Mapping[str, str] = field(repr=False)
     """With the operator's settings and the models' keys."""
     bot_id: Callable[[], int | None]
-    tallies: Tallies | None = None
+    tallies: Tallies
+    database: Callable[[], Database]
+    """Where commands, labels and decisions are kept; there is one as soon as a step is carried out."""
     clock: Clock = field(default_factory=SystemClock)
     """For the waits of posting."""
-    database: Callable[[], Database | None] = lambda: None
-    """Where commands are kept; without one they are followed as far as they ask for a review."""
 
 
 def policy_name(environ: Mapping[str, str]) -> str:
@@ -195,8 +194,7 @@ class Hosted:
                 notes = session.host.request_people(ref.repository, ref.number, person["label"], person["reviewers"])
                 for note in notes:
                     logger.warning("%s", note)
-        if (database := self._app.database()) is not None:
-            keep_review(database, run.request.installation, run.run_id, value)
+        keep_review(self._app.database(), run.request.installation, run.run_id, value)
         if posted.outcome == "posted":
             self._add([Tally(each["name"], each["labels"], each["value"]) for each in reviewed["tallies"]])
         return Posted(posted.review_id or 0, posted.url)
@@ -209,11 +207,11 @@ class Hosted:
             return None
         kind, database = request.trigger.get("kind"), self._app.database()
         with self._host(request, POSTING) as host:
-            if database is not None and kind in ("feedback", "closed"):
+            if kind in ("feedback", "closed"):
                 collect_feedback(database, request, host, self._app.signer())
             if kind == "feedback":
                 return None
-            if database is None or kind != "command":
+            if kind != "command":
                 return resolve_command(host, request)
             return CommandFollower(host, database, self._app.signer(), self._judge(host, database, request)).follow(
                 request
@@ -249,12 +247,9 @@ class Hosted:
 
     def decide(self, item: QueueItem) -> Json:
         """As `Steps.decide`."""
-        database = self._app.database()
-        if database is None:
-            raise HostError("there is no database of decisions")
         request = ReviewRequest(item.installation, item.name, item.repository, item.pull, item.head)
         with self._host(request, POSTING) as host:
-            return DecisionFollower(host, database, self._app.signer()).follow(item)
+            return DecisionFollower(host, self._app.database(), self._app.signer()).follow(item)
 
     @contextmanager
     def _session(self, run: RunContext, permissions: Mapping[str, Permission]) -> Iterator[HostSession]:
@@ -284,14 +279,10 @@ class Hosted:
 
     def _terms(self, run: RunContext) -> RunOptions:
         flags, anew = with_wishes(run.request)
-        dismissed: tuple[tuple[str, str, str], ...] = ()
-        confirmed: tuple[tuple[str, str, str], ...] = ()
-        feedback, unposted = NO_FEEDBACK, tuple[str, ...]()
-        if (database := self._app.database()) is not None:
-            dismissed = Commands(database).dismissals(run.request.pull)
-            confirmed = HumanQueue(database).confirmations(*run.request.pull)
-            unposted = Runs(database).list_unposted(run.request.pull, MAX_UNPOSTED)
-            feedback = fit_feedback(Labels(database).list_labels(run.request.installation))
+        database, pull = self._app.database(), run.request.pull
+        dismissed = Commands(database).dismissals(pull)
+        confirmed = HumanQueue(database).confirmations(*pull)
+        feedback = fit_feedback(Labels(database).list_labels(run.request.installation))
         return RunOptions(
             flags=flags,
             inputs=wiring.RunInputs(environ=self._app.environ, rates=run.rate, feedback=feedback),
@@ -299,14 +290,13 @@ class Hosted:
             decisions=tuple(Decision(who, why, name, source="a comment") for name, who, why in dismissed),
             confirmed=tuple(Decision(who, why, name, source="the human queue") for name, who, why in confirmed),
             anew=anew,
-            unposted=unposted,
+            unposted=Runs(database).list_unposted(pull, MAX_UNPOSTED),
         )
 
     def _paused_by(self, request: ReviewRequest) -> str:
         """Who has paused the reviews that come by themselves; empty where the request is another, or they are not."""
-        if (database := self._app.database()) is None or request.trigger.get("kind", AUTOMATIC) != AUTOMATIC:
-            return ""
-        return Commands(database).paused_by(request.pull)
+        is_automatic = request.trigger.get("kind", AUTOMATIC) == AUTOMATIC
+        return Commands(self._app.database()).paused_by(request.pull) if is_automatic else ""
 
     @staticmethod
     async def _refused(session: HostSession, ref: PullRef, why: str) -> End:
@@ -318,14 +308,12 @@ class Hosted:
         """As `Steps.count`."""
         wrong = [Tally("errors", {"kind": f"run {state}"}, 1.0)] if state in ("failed", "parked") else []
         self._add([Tally("runs", {"outcome": state}, 1.0), *wrong])
-        if state == "posted" and self._app.tallies is not None:
+        if state == "posted":
             with suppress(InboxError):
                 self._app.tallies.observe_run(seconds)
 
     def _add(self, tallies: list[Tally]) -> None:
         """Metrics are worth no run: what cannot be counted is not."""
-        if self._app.tallies is None:
-            return
         try:
             self._app.tallies.add_all(tallies)
         except InboxError as error:
@@ -352,10 +340,9 @@ def _refusal(session: HostSession, prepared: Prepared) -> str:
 def _to_stored(made: Made, prepared: Prepared) -> StoredReview:
     """What posting needs, and nothing that the reviewed code says."""
     settings, usage = prepared.settings, made.value.review.usage
-    stored = made.value.model_copy(update={"change": places_of(made.value.change)})
     person = {"label": settings.person_label, "reviewers": _split_names(settings.person_reviewers)}
     tallies = [each._asdict() for each in tallies_of(made.value.review, made.trace.events)]
-    value = {"review": stored.model_dump(mode="json"), "person": person, "tallies": tallies}
+    value = {"review": made.value.model_dump(mode="json"), "person": person, "tallies": tallies}
     rows = made.value.review.workers
     costs = tuple(WorkerCost(row.worker, row.usage.cost_usd, used) for row in rows if (used := row.usage.tokens))
     return StoredReview(value, usage.cost_usd, usage.tokens, mask_trace(made.trace), costs)
@@ -364,18 +351,3 @@ def _to_stored(made: Made, prepared: Prepared) -> StoredReview:
 def _split_names(text: str | None) -> list[str]:
     """The names in a setting, between commas."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def places_of(change: ChangeSet) -> ChangeSet:
-    """A copy of a change without its text: posting needs only the numbers of the lines that it shows."""
-    files = tuple(_wordless(file) for file in change.files)
-    return change.model_copy(update={"title": "", "description": "", "files": files})
-
-
-def _wordless(file: FileChange) -> FileChange:
-    return file.model_copy(update={"hunks": tuple(_marks(hunk) for hunk in file.hunks)})
-
-
-def _marks(hunk: Hunk) -> Hunk:
-    marks = "\n".join(line[:1] for line in hunk.body.split("\n"))
-    return hunk.model_copy(update={"heading": "", "body": marks})

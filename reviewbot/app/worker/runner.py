@@ -130,7 +130,7 @@ class Runner:
             return self._close(run, End("parked", f"its worker died {MAX_ATTEMPTS} times over the same part of it"))
         value: Json = {}
         for name, act in (("fetch", self._fetch), ("review", self._review), ("post", self._post)):
-            value = self._stage(name, partial(act, run), value, durable, run)
+            value = self._stage(name, partial(self._carry_out_wanted, run, act, value), durable, run)
             if "end" in value:
                 return self._close(run, End(**value["end"]))
         raise AssertionError("the last step always ends the run")
@@ -139,7 +139,7 @@ class Runner:
         """Resolve the head of a review request, and submit it."""
         request = ReviewRequest.from_json(payload)
 
-        def resolve(_: Json) -> Json:
+        def resolve() -> Json:
             resolved = None if self._steps.resolve is None else self._steps.resolve(request)
             if resolved is None:
                 return {
@@ -148,7 +148,7 @@ class Runner:
             return {"order": resolved.as_json()}
 
         with run_named(run_id):
-            found = self._stage("resolve", partial(self._guarded, resolve), {}, durable)
+            found = self._stage("resolve", resolve, durable)
             if "order" in found:
                 self._scheduler.submit(ReviewRequest.from_json(found["order"]))
             else:
@@ -159,27 +159,27 @@ class Runner:
         """End the check run that a run, stopped after it had begun, may have left in progress on its head."""
         request, run = ReviewRequest.from_json(payload), str(payload.get("run", ""))
 
-        def act(_: Json) -> Json:
+        def act() -> Json:
             # A run at work on this head, because it came back or is that of another pull request, ends it.
             if self._steps.close is not None and not self._runs.at_work(request.repository_id, request.head_sha, run):
                 self._steps.close(request)
             return {}
 
         with run_named(run):
-            return self._stage("close", partial(self._guarded, act), {}, durable)
+            return self._stage("close", act, durable)
 
     def decide(self, name: str, payload: Json, durable: Durable) -> Json:
         """Carry out a decision of the human queue, unless a later row of its log says that it was."""
         position = payload["position"]
 
-        def act(_: Json) -> Json:
+        def act() -> Json:
             item = HumanQueue(self._database).get(str(payload["item"]))
             if item is None or item.last.position != position or self._steps.decide is None:
                 return {}
             return self._steps.decide(item)
 
         with run_named(name):
-            found = self._stage("decide", partial(self._guarded, act), {}, durable)
+            found = self._stage("decide", act, durable)
             if "end" in found:
                 found = {"action": "failed", "reason": found["end"]["reason"]}
             if "order" in found:
@@ -208,14 +208,24 @@ class Runner:
             rate=partial(SharedRate, self._database),
         )
 
-    def _stage(
-        self, name: str, act: Callable[[Json], Json], value: Json, durable: Durable, run: RunContext | None = None
-    ) -> Json:
+    def _stage(self, name: str, act: Callable[[], Json], durable: Durable, run: RunContext | None = None) -> Json:
         """One coarse step, tried again after what may pass. The tries of a run are counted, their reason is kept."""
+        waits = False
+
+        def try_once() -> Json:
+            """Not called where the step is recorded, so that after a crash no try counts twice."""
+            nonlocal waits
+            if run is not None and waits:
+                self._runs.try_again(run.run_id, run.owner)
+            found, waited = self._guarded(act), waits
+            waits = "again" in found
+            if run is not None and (waits or waited):
+                self._runs.wait(run.run_id, run.owner, redact(str(found["reason"])) if waits else "")
+            return found
+
         found: Json = {}
-        one_try = partial(act, value) if run is None else _CountedTry(self._runs, run, partial(act, value))
         for number in range(MAX_TRIES):
-            found = durable.step(name, one_try)
+            found = durable.step(name, try_once)
             if "again" not in found:
                 return found
             growing = self._timings.first_wait_s * 2**number
@@ -223,10 +233,10 @@ class Runner:
                 durable.sleep(min(max(growing, found["again"]), self._timings.longest_wait_s))
         return {"end": found.get("end_after") or asdict(End("failed", found["reason"]))}
 
-    def _guarded(self, act: Callable[[Json], Json], value: Json) -> Json:
+    def _guarded(self, act: Callable[[], Json]) -> Json:
         """What a step gives, or what its error becomes. Nothing but JSON leaves a step."""
         try:
-            return act(value)
+            return act()
         except UnwantedError:
             return {"end": asdict(End("superseded", NO_LONGER))}
         except _FINAL_ERRORS as error:
@@ -244,38 +254,29 @@ class Runner:
             logger.error("%s", fault)  # noqa: TRY400 - the trace back would quote code
             return {"end": asdict(End("failed", fault))}
 
-    def _ending(self, run: RunContext, act: Callable[[Json], Json | End]) -> Callable[[Json], Json]:
-        """A step that looks first whether it is wanted, and tells its end as JSON."""
+    def _carry_out_wanted(self, run: RunContext, act: Callable[[RunContext, Json], Json | End], before: Json) -> Json:
+        """What a step gives, or its end, as JSON; it looks first whether it is wanted."""
+        if not run.wanted():
+            raise UnwantedError
+        try:
+            found = act(run, before)
+        except HostMovedError as error:
+            found = End("moved", head_sha=error.head_sha)
+        return self._ended(run, found) if isinstance(found, End) else found
 
-        def looked(value: Json) -> Json:
-            if not run.wanted():
-                raise UnwantedError
-            try:
-                found = act(value)
-            except HostMovedError as error:
-                found = End("moved", head_sha=error.head_sha)
-            return self._ended(run, found) if isinstance(found, End) else found
+    def _fetch(self, run: RunContext, before: Json) -> Json | End:
+        del before
+        found = self._steps.fetch(run)
+        self._runs.came_further(run.run_id, run.owner)
+        return found if isinstance(found, End) else {"fetched": found}
 
-        return looked
-
-    def _fetch(self, run: RunContext, value: Json) -> Json:
-        def act(_: Json) -> Json | End:
-            found = self._steps.fetch(run)
-            self._runs.came_further(run.run_id, run.owner)
-            return found if isinstance(found, End) else {"fetched": found}
-
-        return self._guarded(self._ending(run, act), value)
-
-    def _review(self, run: RunContext, value: Json) -> Json:
-        def act(before: Json) -> Json | End:
-            found = asyncio.run(self._review_while_wanted(run, before["fetched"]))
-            if isinstance(found, End):
-                return found
-            self._runs.cost(run.run_id, found.dollars, found.tokens, found.trace, found.workers)
-            self._runs.came_further(run.run_id, run.owner)
-            return {"reviewed": found.value}
-
-        return self._guarded(self._ending(run, act), value)
+    def _review(self, run: RunContext, before: Json) -> Json | End:
+        found = asyncio.run(self._review_while_wanted(run, before["fetched"]))
+        if isinstance(found, End):
+            return found
+        self._runs.cost(run.run_id, found.dollars, found.tokens, found.trace, found.workers)
+        self._runs.came_further(run.run_id, run.owner)
+        return {"reviewed": found.value}
 
     async def _review_while_wanted(self, run: RunContext, fetched: Json) -> StoredReview | End:
         """The review. Raises UnwantedError where it was superseded before its end, and stopped."""
@@ -288,17 +289,13 @@ class Runner:
                 raise UnwantedError
         return task.result()
 
-    def _post(self, run: RunContext, value: Json) -> Json:
-        def act(before: Json) -> Json | End:
-            found = self._steps.post(run, before["reviewed"])
-            if isinstance(found, End):
-                return found
-            return {"end": asdict(End("posted")), "url": found.url}
-
-        found = self._guarded(self._ending(run, act), value)
-        if "url" in found:
-            self._over(run, "posted", "", found["url"])
-        return found
+    def _post(self, run: RunContext, before: Json) -> End:
+        found = self._steps.post(run, before["reviewed"])
+        if isinstance(found, End):
+            return found
+        # At once: of a run that is superseded before its end is written down it would not be known that it has posted.
+        self._over(run, "posted", "", found.url)
+        return End("posted", url=found.url)
 
     def _ended(self, run: RunContext, end: End) -> Json:
         """How a step ends a run. A host that reports a head whose run came before lags behind: ask again."""
@@ -312,7 +309,7 @@ class Runner:
             self._follow(run.request, end.head_sha)
         elif end.state in ("failed", "parked") and self._steps.conclude is not None:
             # No recorded step: a parked run has other ones in this place.
-            self._guarded(partial(self._conclude, self._steps.conclude, run, end), {})
+            self._guarded(partial(self._conclude, self._steps.conclude, run, end))
         state: State = "superseded" if end.state == "moved" else end.state
         reason = redact(end.reason or (MOVED if end.state == "moved" else ""))
         self._over(run, state, reason, end.url)
@@ -327,39 +324,16 @@ class Runner:
             self._steps.count(state, 0.0 if record is None or record.ended is None else record.ended - record.created)
 
     @staticmethod
-    def _conclude(say: Callable[[RunContext, End], None], run: RunContext, end: End, value: Json) -> Json:
+    def _conclude(say: Callable[[RunContext, End], None], run: RunContext, end: End) -> Json:
         if run.wanted():
             say(run, end)
-        return value
+        return {}
 
     def _follow(self, request: ReviewRequest, head: str) -> None:
         """Request a review of the head that the host names, where it is another one, if none newer is wanted."""
         if head and head != request.head_sha:
             moved = {"head_sha": head, "again": "", "as_of": 0, "refusal": "", "cause": "moved"}
             self._scheduler.submit(ReviewRequest.from_json({**request.as_json(), **moved}))
-
-
-class _CountedTry:
-    """A try of a step, counted and with its reason kept from the second one on.
-
-    The engine does not call it where the step is recorded, so that after a crash no try counts twice.
-    """
-
-    def __init__(self, runs: Runs, run: RunContext, act: Callable[[], Json]) -> None:
-        self._runs = runs
-        self._run = run
-        self._act = act
-        self._waits = False
-
-    def __call__(self) -> Json:
-        if self._waits:
-            self._runs.try_again(self._run.run_id, self._run.owner)
-        found = self._act()
-        waits = "again" in found
-        if waits or self._waits:
-            self._runs.wait(self._run.run_id, self._run.owner, redact(str(found["reason"])) if waits else "")
-        self._waits = waits
-        return found
 
 
 def _failed(error: ReviewbotError) -> Json:

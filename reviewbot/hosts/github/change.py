@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, FileChange, ParsedFile
@@ -35,40 +34,26 @@ MAX_LISTED = 3_000
 """Files that GitHub lists of one pull request."""
 
 
-@dataclass
-class _Reading:
-    """What is known so far."""
-
-    client: GithubClient
-    pull: PullRequest
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def place(self) -> str:
-        """The repository's path."""
-        return f"/repos/{check_repository(self.pull.repository)}"
-
-
 def read_change(client: GithubClient, pull: PullRequest) -> ReadChange:
     """Read the change of a pull request at the head that `pull` names.
 
     Raises HostError and its kinds; EmptyChangeError where there is nothing to review.
     """
-    reading = _Reading(client, pull)
+    notes: list[str] = []
     merge_base = merge_base_of(client, pull)
-    change, digest = _by_diff(reading) or _by_list(reading)
+    change, digest = _by_diff(client, pull, notes) or _by_list(client, pull, notes)
     now = read_pull(client, pull.repository, pull.number)
     if now.head_sha != pull.head_sha:
         message = f"{pull.repository}#{pull.number}: the head moved while it was read; run again"
         raise HostMovedError(message, now.head_sha)
-    change = _check_counts(change, now, reading.notes)
+    change = _check_counts(change, now, notes)
     if not change.files:
         raise EmptyChangeError(f"{pull.repository}#{pull.number} changes no file; nothing to review")
     return ReadChange(
         change=pull.describe(change),
         digest=digest,
         merge_base=merge_base or pull.base_sha,
-        notes=tuple(reading.notes),
+        notes=tuple(notes),
     )
 
 
@@ -90,11 +75,15 @@ def _compare(client: GithubClient, pull: PullRequest, page: int) -> dict[str, ob
     return a_dict(client.request("GET", path, query={"per_page": 1, "page": page}).data)
 
 
-def _by_diff(reading: _Reading) -> tuple[ChangeSet, str] | None:
+def _path_of(pull: PullRequest) -> str:
+    return f"/repos/{check_repository(pull.repository)}/pulls/{pull.number}"
+
+
+def _by_diff(client: GithubClient, pull: PullRequest, notes: list[str]) -> tuple[ChangeSet, str] | None:
     """The diff as a whole; None where GitHub does not give it."""
-    path = f"{reading.place}/pulls/{reading.pull.number}"
+    path = _path_of(pull)
     try:
-        answer = reading.client.request("GET", path, accept=DIFF)
+        answer = client.request("GET", path, accept=DIFF)
     except HostInvalidError as error:
         why = "it is too large" if error.code == "too_large" else "GitHub refuses it"
     except HostError as error:
@@ -105,7 +94,7 @@ def _by_diff(reading: _Reading) -> tuple[ChangeSet, str] | None:
         if "json" not in answer.headers.get("content-type", ""):
             return _parse(answer.data)
         why = "this server knows no diffs"
-    reading.notes.append(f"GitHub gave no diff ({why}); the change was put together from its list of files")
+    notes.append(f"GitHub gave no diff ({why}); the change was put together from its list of files")
     return None
 
 
@@ -116,26 +105,23 @@ def _parse(data: bytes) -> tuple[ChangeSet, str]:
         raise HostError(f"GitHub's diff cannot be read: {error}") from None
 
 
-def _by_list(reading: _Reading) -> tuple[ChangeSet, str]:
+def _by_list(client: GithubClient, pull: PullRequest, notes: list[str]) -> tuple[ChangeSet, str]:
     """The change from the list of its files, or from a comparison where no file of the list has a text."""
-    pull, client = reading.pull, reading.client
-    files = read_file_list(client.items(f"{reading.place}/pulls/{pull.number}/files"))
+    files = read_file_list(client.items(f"{_path_of(pull)}/files"))
     if all(file.withheld for file in files):
         compared = read_file_list(map(a_dict, a_list(_compare(client, pull, page=1).get("files"))))
         if any(file.patch for file in compared):
-            reading.notes.append(
-                "GitHub lists no text of the changed files; its comparison of the two commits was read"
-            )
+            notes.append("GitHub lists no text of the changed files; its comparison of the two commits was read")
             files = compared
-    return change_of(files, _modes(reading, files)), hashlib.sha256(text_of(files)).hexdigest()
+    modes = _modes(Objects(client, pull.repository), pull.head_sha, files)
+    return change_of(files, modes), hashlib.sha256(text_of(files)).hexdigest()
 
 
-def _modes(reading: _Reading, files: list[Listed]) -> dict[str, str]:
+def _modes(objects: Objects, head_sha: str, files: list[Listed]) -> dict[str, str]:
     """Git's modes of the new sides, which a list does not tell: a link must not be read as a file."""
-    objects = Objects(reading.client, reading.pull.repository)
     modes = {}
     for file in files:
-        entry = None if file.status == "removed" else objects.find(reading.pull.head_sha, file.path)
+        entry = None if file.status == "removed" else objects.find(head_sha, file.path)
         if entry is not None:
             modes[file.path] = entry.mode
     return modes

@@ -65,7 +65,7 @@ class Shop:
         tokens = AppTokens(lambda: AppKeys(APP_ID, (self.pem,)), self.github.url)
         app = App(
             tokens, lambda: Signer((b"k" * 32,)), self.environ, lambda: self.github.own.account_id, self.tallies,
-            StillClock(), lambda: self.stage.database,
+            lambda: self.stage.database, StillClock(),
         )  # fmt: skip
         return github_steps(app)
 

@@ -1,7 +1,7 @@
 """Commit several threads' writes in one transaction: all of them wait for the disk once, at the same time.
 
-The first thread leads: it carries out what waits, itself included. Threads that come meanwhile wait, and the first of
-those leads next.
+A thread hands in what it wants and waits for its turn. The one that has the turn carries out all that was handed in
+until then; those whose answer is there when their turn comes have nothing to do.
 """
 
 from __future__ import annotations
@@ -19,12 +19,8 @@ class _Asked(Generic[Q, A]):
 
     def __init__(self, question: Q) -> None:
         self.question = question
-        self.answer: A | None = None
+        self.answers: list[A] = []
         self.error: Exception | None = None
-        self.leads = False
-        self.woken = Lock()
-        """Held until the leader wakes the thread: an `Event` is ten times the work, which each delivery would pay."""
-        self.woken.acquire()
 
 
 class Together(Generic[Q, A]):
@@ -33,40 +29,27 @@ class Together(Generic[Q, A]):
     def __init__(self, answer_all: Callable[[list[Q]], list[A]]) -> None:
         self._answer_all = answer_all
         self._lock = Lock()
-        self._leading = False
+        self._turn = Lock()
         self._waiting: list[_Asked[Q, A]] = []
 
     def ask(self, question: Q) -> A:
         """The answer. What `answer_all` raises is raised for every question of the batch."""
         asked: _Asked[Q, A] = _Asked(question)
         with self._lock:
-            asked.leads = not self._leading
-            self._leading = True
-            if not asked.leads:
-                self._waiting.append(asked)
-        if not asked.leads:
-            asked.woken.acquire()
-        if asked.leads:
-            self._lead(asked)
+            self._waiting.append(asked)
+        with self._turn:
+            if not asked.answers and asked.error is None:
+                self._answer_batch()
         if asked.error is not None:
             raise asked.error
-        return asked.answer  # type: ignore[return-value] # it is there where there is no error
+        return asked.answers[0]
 
-    def _lead(self, first: _Asked[Q, A]) -> None:
+    def _answer_batch(self) -> None:
         with self._lock:
-            batch = [first, *self._waiting]
-            self._waiting = []
+            batch, self._waiting = self._waiting, []
         try:
             for asked, answer in zip(batch, self._answer_all([each.question for each in batch]), strict=True):
-                asked.answer = answer
+                asked.answers.append(answer)
         except Exception as error:  # noqa: BLE001 - it is raised again, by everyone who waits for it
             for asked in batch:
                 asked.error = error
-        with self._lock:
-            following = self._waiting.pop(0) if self._waiting else None
-            self._leading = following is not None
-        if following is not None:
-            following.leads = True
-            following.woken.release()
-        for asked in batch[1:]:
-            asked.woken.release()
