@@ -123,7 +123,7 @@ def review(access: GithubAccess, store: Path, number: int) -> float:
         results += [asyncio.run(tools.call("read", {"path": path, "first": 1, "last": 200})) for path in paths]
     broken = [result.text for result in results if result.failed]
     if broken or len(results) == len(calls):
-        raise RuntimeError(f"a look-up failed: {broken} ({snapshot.tree_gap}; {results[1].text[:200]})")
+        raise RuntimeError(f"a look-up failed: {broken} ({snapshot.read_warnings()}; {results[1].text[:200]})")
     return time.perf_counter() - began
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.hosts.base import PostedReview, PullRequest, ReviewHost
 from reviewbot.publish.marker import ReviewMarker, Signer
-from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 
 
 class Own(NamedTuple):
@@ -57,13 +56,6 @@ class ExistingReviews(NamedTuple):
         return next((e for e in reversed(self.own) if _counts(e) and e.marker.head_sha == head), None)
 
 
-async def find_existing_reviews(
-    request: PublishRequest, options: PublishOptions, context: PublishContext
-) -> ExistingReviews:
-    """Find our reviews of the request's pull request. Raises HostError."""
-    return await existing_reviews_of(request.pull, request.policy, options.signer, context.host)
-
-
 async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> PullPosted | None:
     """The review of this head under this policy that stands, where the run that made it ended well by it.
 
@@ -76,7 +68,7 @@ async def find_posted_review(pull: PullRequest, policy: str, signer: Signer, hos
 
 
 async def existing_reviews_of(pull: PullRequest, policy: str, signer: Signer, host: ReviewHost) -> ExistingReviews:
-    """As `find_existing_reviews`, without a request. Raises HostError."""
+    """Find our reviews of a pull request. Raises HostError."""
     account = await asyncio.to_thread(host.own_id)
     reviews = await asyncio.to_thread(host.reviews)
     ours = sorted((each for each in reviews if each.author_id == account), key=lambda each: each.review_id)

@@ -22,7 +22,7 @@ from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.domain.errors import HostError, HostInvalidError, HostUnknownError
 from reviewbot.hosts.base import InlineComment, PostedReview, ReviewDraft, Thread
 from reviewbot.publish.body import body_of, marker_of, outdated_body, part_body, twin_body
-from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
+from reviewbot.publish.existing_reviews import ExistingReviews, existing_reviews_of
 from reviewbot.publish.inline import PlacedComment, inline_comments, reported_fingerprints, said_by_others
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.publish.post_review import LEASE_S, PATIENCE_S, HeadMovedError, Sender, Sent, TakenOverError
@@ -297,7 +297,7 @@ class _Run:
         return twin_body(marker_of(self.request), first, self.options.signer)
 
     async def _find_existing(self) -> ExistingReviews:
-        return await find_existing_reviews(self.request, self.options, self.context)
+        return await existing_reviews_of(self.request.pull, self.request.policy, self.options.signer, self.context.host)
 
     async def _done(self, review_id: int) -> None:
         await asyncio.to_thread(self.context.intents.record_posted, self.request.key, review_id)

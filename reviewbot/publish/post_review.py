@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reviewbot.domain.errors import HostError, HostInvalidError, HostLimitError, HostUnknownError
 from reviewbot.hosts.base import PostedReview, ReviewDraft
 from reviewbot.publish.body import body_of
-from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews
+from reviewbot.publish.existing_reviews import ExistingReviews, existing_reviews_of
 from reviewbot.publish.options import PublishContext, PublishOptions, PublishRequest
 from reviewbot.wording import with_count
 
@@ -111,7 +111,9 @@ class Sender:
         for wait in waits:
             await self.context.clock.sleep(wait)
             try:
-                found = await find_existing_reviews(self.request, self.options, self.context)
+                found = await existing_reviews_of(
+                    self.request.pull, self.request.policy, self.options.signer, self.context.host
+                )
             except HostError:
                 blind = True
                 continue
@@ -125,7 +127,9 @@ class Sender:
 
     async def _left_behind(self, draft: ReviewDraft, blank: Collection[int], notes: list[str]) -> PostedReview | None:
         """What a refused call has left: the review without its comments, or one without text, which gets ours."""
-        found = await find_existing_reviews(self.request, self.options, self.context)
+        found = await existing_reviews_of(
+            self.request.pull, self.request.policy, self.options.signer, self.context.host
+        )
         if (this := self._mine(found)) is not None:
             return await self._completed(this, draft.body, notes) if draft.comments else this
         for review in found.blank:

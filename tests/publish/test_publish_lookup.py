@@ -12,7 +12,7 @@ from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullPosted
 from reviewbot.hosts.base import PostedReview
 from reviewbot.publish.body import body_of
-from reviewbot.publish.existing_reviews import ExistingReviews, find_existing_reviews, find_posted_review
+from reviewbot.publish.existing_reviews import ExistingReviews, existing_reviews_of, find_posted_review
 from reviewbot.publish.marker import ReviewMarker
 from reviewbot.publish.options import PublishContext, PublishRequest
 from reviewbot.publish.post import publish
@@ -32,7 +32,7 @@ def marked(head: str = HEAD, *, newer: int = 0, code: int | None = None) -> str:
 
 
 def look(order: PublishRequest, context: PublishContext) -> ExistingReviews:
-    return asyncio.run(find_existing_reviews(order, OPTIONS, context))
+    return asyncio.run(existing_reviews_of(order.pull, order.policy, SIGNER, context.host))
 
 
 def before(host: RecordingHost) -> PullPosted | None:

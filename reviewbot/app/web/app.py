@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, jsonify
 from werkzeug.exceptions import HTTPException
@@ -17,9 +15,6 @@ from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
 from reviewbot.app.web.setup import setup_blueprint
 from reviewbot.app.web.webhook import webhook_blueprint
 from reviewbot.domain.errors import ConfigError
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 logger = logging.getLogger("reviewbot.app.web")
 
@@ -40,7 +35,7 @@ HEADERS = {
 
 def create_app(parts: WebParts) -> Flask:
     """The application of these parts."""
-    app = _Reviewbot("reviewbot", static_folder=None)
+    app = Flask("reviewbot", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["PROPAGATE_EXCEPTIONS"] = False
     metrics = WebMetrics(parts)
@@ -51,19 +46,14 @@ def create_app(parts: WebParts) -> Flask:
     if parts.pages is not None:
         app.register_blueprint(pages_blueprint(parts.pages))
     _answer_errors(app, metrics)
+
+    @app.after_request
+    def add_headers(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
     return app
-
-
-class _Reviewbot(Flask):
-    """Flask, with `HEADERS` around every answer that does not set them itself."""
-
-    def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:  # noqa: ANN401 - WSGI's own
-            there = {name for name, _ in headers}
-            added = [pair for pair in HEADERS.items() if pair[0] not in there]
-            return start_response(status, headers + added, *rest)
-
-        return super().wsgi_app(environ, start)
 
 
 def _answer_errors(app: Flask, metrics: WebMetrics) -> None:

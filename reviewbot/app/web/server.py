@@ -145,16 +145,8 @@ def serve_app(app: Flask, host: str, port: int, started: Callable[[int], None]) 
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        made = socket.socket(family, kind, protocol)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address)
-        except OSError:
-            made.close()
-            raise
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address, family=family)
     except OSError as error:
         raise ConfigError(f"cannot listen on {host} port {port} ({type(error).__name__})") from None
-    return made

@@ -80,7 +80,7 @@ def test_the_new_sides_of_many_files_take_few_requests(
     assert all(old is not None and not old.endswith("y = 2\n") for old in olds)
     assert blobs(github_api) == []
     assert len(github_api.paths("POST")) == -(-(COUNT + 4) // PER_REQUEST)
-    assert snapshot.failures == ()
+    assert snapshot.failures == []
 
 
 def test_what_graphql_does_not_tell_byte_for_byte_is_read_by_itself(
@@ -139,7 +139,7 @@ def test_where_graphql_fails_files_are_read_one_by_one(
     assert [snapshot.head(name) for name in names] == [text_of(name) for name in names]
     assert len(blobs(github_api)) == len(names)
     assert len(github_api.paths("POST")) == asked
-    assert snapshot.failures == ()
+    assert snapshot.failures == []
 
 
 def test_one_failure_of_graphql_costs_one_batch_alone(
@@ -186,7 +186,7 @@ def test_a_file_that_is_gone_between_two_requests_is_absent_and_no_failure(
     github_api.refuse("GET", "/git/blobs/", Reply(404, {"message": "Not Found"}))
     snapshot = snapshot_of(client, many)
 
-    assert (snapshot.head("latin.txt"), snapshot.failures) == (None, ())
+    assert (snapshot.head("latin.txt"), snapshot.failures) == (None, [])
 
 
 def test_what_is_no_longer_kept_is_asked_for_each_time(
@@ -217,7 +217,7 @@ def test_what_posting_needs_is_not_used_up_for_reading(
     assert texts == [*map(text_of, NAMES[:read]), *[None] * (COUNT - read)]
     assert github_api.state.left["core"] == RESERVE - 1
     assert "kept for posting" in snapshot.failures[0]
-    assert snapshot.missed == tuple(NAMES[read:])
+    assert snapshot.missed == set(NAMES[read:])
     assert snapshot.head(NAMES[0]) == text_of(NAMES[0])
     assert snapshot.head("no/such/file.py") is None
     assert "no/such/file.py" not in snapshot.missed

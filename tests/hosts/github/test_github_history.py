@@ -63,7 +63,7 @@ def test_after_an_error_nothing_more_is_asked(snapshot: GithubSnapshot, github_a
     assert snapshot.history("app.py", 5) == ()
     assert snapshot.history("other.py", 5) == ()
     assert asked(github_api) == ["app.py"]
-    assert snapshot.failures == ()
+    assert snapshot.failures == []
 
 
 @pytest.mark.slow

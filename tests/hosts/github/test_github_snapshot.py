@@ -140,7 +140,7 @@ def test_without_a_place_for_the_tree_there_are_no_uses_and_no_list(snapshot: Gi
     assert snapshot.search("line", 5) is None
     assert snapshot.files() is None
     assert dict(snapshot.contents(["app.py"])) == {}
-    assert (snapshot.tree_gap, snapshot.absent) == ("", ())
+    assert snapshot.read_warnings() == ()
 
 
 def test_settings_cards_and_prompts_come_from_the_base_branch(snapshot: GithubSnapshot) -> None:

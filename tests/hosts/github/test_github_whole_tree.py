@@ -79,7 +79,7 @@ def test_every_file_of_the_head_is_at_hand_after_one_archive(
     assert len(found.search("word", 1) or ()) == 1
     assert found.head("src/f008.py") == "value_8 = 8\n"
     assert (asked(github_api, "/tarball/"), asked(github_api, "/git/blobs/")) == (1, 0)
-    assert (found.tree_gap, found.absent) == ("", ())
+    assert found.read_warnings() == ()
     assert found.read_warnings() == ()
     github_api.check()
 
@@ -133,7 +133,7 @@ def test_what_attributes_of_the_head_hide_or_alter_is_repaired_by_its_hash(
         "ident.py": b"y = '$Id$'\n",
     }
     assert asked(github_api, "/tarball/") == 1
-    assert found.absent == ()
+    assert found.read_warnings() == ()
 
 
 def test_what_cannot_be_had_is_named_and_a_search_then_tells_nothing_for_sure(
@@ -146,7 +146,7 @@ def test_what_cannot_be_had_is_named_and_a_search_then_tells_nothing_for_sure(
     found = snapshot()
 
     assert "hidden.py" in (found.files() or ())
-    assert found.absent == ("hidden.py",)
+    assert "1 file could not be read (hidden.py)" in found.read_warnings()[0]
     assert found.search("evil", 9) is None
     [note] = found.read_warnings()
     assert note == (
@@ -169,7 +169,7 @@ def test_links_submodules_binaries_and_large_files_are_no_text(
     assert {"binary", "large"} <= set(names)
     assert not {"link", "module"} & set(names)
     assert dict(found.contents(["binary", "large", "link", "module", "../a.py", "/etc/passwd"])) == {}
-    assert found.absent == ()
+    assert found.read_warnings() == ()
 
 
 def test_a_checkout_that_is_there_anyway_saves_the_archive_and_is_believed_by_hash_alone(
@@ -220,7 +220,7 @@ def test_where_the_tree_cannot_be_had_that_is_said_and_files_are_read_one_by_one
     assert found.files() is None
     assert found.search("word", 9) is None
     assert list(found.contents(["app.py"])) == []
-    assert why in found.tree_gap
+    assert why in found.read_warnings()[0]
     assert found.read_warnings()[-1].startswith(NO_TREE)
     assert found.head("app.py") == "word = 1\n"
 
@@ -235,7 +235,7 @@ def test_the_archive_of_another_commit_is_repaired_or_refused(
     found = snapshot()
 
     assert found.files() is None
-    assert "its archive holds other ones" in found.tree_gap
+    assert "its archive holds other ones" in found.read_warnings()[0]
 
 
 def test_a_tree_that_is_too_large_is_not_fetched(
@@ -247,10 +247,10 @@ def test_a_tree_that_is_too_large_is_not_fetched(
     huge = GithubSnapshot(client, opened(), place=lambda: TreeStore(small.repository(1)))
 
     assert found.files() is None
-    assert "too much for" in found.tree_gap
+    assert "too much for" in found.read_warnings()[0]
     github_api.refuse("GET", "/git/trees/", Reply(200, {"sha": "x", "tree": rows, "truncated": False}))
     assert huge.files() is None
-    assert "more than 512 MiB" in huge.tree_gap
+    assert "more than 512 MiB" in huge.read_warnings()[0]
     assert asked(github_api, "/tarball/") == 0
 
 
@@ -277,7 +277,9 @@ def test_a_folder_that_cannot_be_used_is_said(client: GithubClient, branch: Any,
     found = GithubSnapshot(client, opened(), place=refuse)
 
     assert found.files() is None
-    assert found.tree_gap == "the folder for files of repositories cannot be used: Permission denied"
+    assert found.read_warnings() == (
+        f"{NO_TREE}: the folder for files of repositories cannot be used: Permission denied",
+    )
 
 
 def test_a_search_that_takes_too_long_tells_nothing(branch: Any, snapshot: Callable[..., GithubSnapshot]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from threading import Lock
 
 from reviewbot.config.load import FILE_NAME
@@ -68,22 +68,13 @@ class GithubSnapshot:
         self._changed = _by_old_name(change)
         self._history = FileHistory(client, pull.repository, self._merge_base, self._keep_reserve)
         self._lock = Lock()
-        self._failures: list[str] = []
-        self._missed: set[str] = set()
+        self.failures: list[str] = []
+        """The reasons why requested files could not be read; after the first one GitHub is not asked for more."""
+        self.missed: set[str] = set()
+        """The requested files that were not read, from the first failure on."""
         self._organisation: tuple[str | None] | None = None
         if change is not None:
             self._objects.expect(pull.head_sha, _new_sides(change))
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """The reasons why requested files could not be read; after the first one GitHub is not asked for more."""
-        return tuple(self._failures)
-
-    @property
-    def missed(self) -> tuple[str, ...]:
-        """The requested files that were not read, from the first failure on, sorted."""
-        with self._lock:
-            return tuple(sorted(self._missed))
 
     def head(self, path: str) -> str | None:
         """The whole new side of a file; None where there is none, or it is no regular text file of at most 2 MiB."""
@@ -112,26 +103,17 @@ class GithubSnapshot:
         """As `Searchable.matching`."""
         return self._tree.matching(expression, paths, crlf=crlf) if self._tree else ()
 
-    @property
-    def tree_gap(self) -> str:
-        """Why the tree of the head could not be fetched; empty where it could, or was not asked for."""
-        return self._tree.gap if self._tree else ""
-
-    @property
-    def absent(self) -> tuple[str, ...]:
-        """The text files of the head that could not be fetched with the others."""
-        return self._tree.absent if self._tree else ()
-
     def read_warnings(self) -> tuple[str, ...]:
         """Notes on what was asked for and could not be read, one line each."""
         notes = []
+        tree = self._tree
         if self.failures:
-            since = f"GitHub gave no more files from some point on{_which(self.missed)}"
+            since = f"GitHub gave no more files from some point on{_which(sorted(self.missed))}"
             notes.append(f"{since}: {_why(self.failures[0])}")
-        if self.tree_gap:
-            notes.append(f"{NO_TREE}: {_why(self.tree_gap)}")
-        if self.absent:
-            notes.append(f"these files of the head could not be fetched, and were not searched{_which(self.absent)}")
+        if tree and tree.gap:
+            notes.append(f"{NO_TREE}: {_why(tree.gap)}")
+        if tree and tree.absent:
+            notes.append(f"these files of the head could not be fetched, and were not searched{_which(tree.absent)}")
         return tuple(notes)
 
     def history(self, path: str, limit: int) -> tuple[Commit, ...]:
@@ -179,7 +161,7 @@ class GithubSnapshot:
         text = self._objects.at_hand(commit, path)
         if not isinstance(text, Unread):
             return text
-        if self._failures:
+        if self.failures:
             self._miss(path)
             return None
         try:
@@ -192,13 +174,13 @@ class GithubSnapshot:
         except HostError as error:
             # Asking again would cost a wait for each file; the caller reports `failures`, and workers what they lack.
             with self._lock:
-                self._failures.append(str(error))
+                self.failures.append(str(error))
             self._miss(path)
             return None
 
     def _miss(self, path: str) -> None:
         with self._lock:
-            self._missed.add(path)
+            self.missed.add(path)
 
     def _keep_reserve(self) -> None:
         """Raise HostLimitError where what is left of the hourly limit is needed for posting."""
@@ -209,7 +191,7 @@ class GithubSnapshot:
             raise HostLimitError(reason)
 
 
-def _which(missed: tuple[str, ...]) -> str:
+def _which(missed: Sequence[str]) -> str:
     names = ", ".join(short_line(path, _NAME_CHARS) for path in missed[:MAX_NAMES])
     more = ", ..." if len(missed) > MAX_NAMES else ""
     return f"; {with_count(len(missed), 'file')} could not be read ({names}{more})"
