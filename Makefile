@@ -93,7 +93,7 @@ bench: $(VENV)/dev  ## ratios of cost, best of five
 offline: $(VENV)/dev  ## a small review in an environment with nothing but the package, a large one with all linters, and each again
 	@folder="$$(mktemp -d)"; trap 'rm -rf "$$folder"' EXIT; \
 	$(PYTHON) -m venv "$$folder" && "$$folder/bin/python" -m pip install --quiet --disable-pip-version-check . && \
-	$(BIN)/python benchmarks/analyzers.py --python "$$folder/bin/python" $(SMALL) && $(BIN)/python benchmarks/analyzers.py $(LARGE)
+	{ $(BIN)/python benchmarks/analyzers.py --python "$$folder/bin/python" $(SMALL); small=$$?; $(BIN)/python benchmarks/analyzers.py $(LARGE) && exit $$small; }
 
 second: $(VENV)/dev  ## a second offline review against the first, on the last commits and on labelled changes
 	$(BIN)/python benchmarks/second_review.py --shared $(SHARED)

@@ -25,6 +25,9 @@ MAX_TEXTS = 20
 MAX_FOUND = 200
 """Lines with the last word of a text; more of them are about unrelated things."""
 
+MAX_PARAMETERS = 5
+"""Of one route."""
+
 MAX_LINE = 1_000
 """Characters of a line that is looked at; a longer one is generated."""
 
@@ -69,11 +72,14 @@ def _declared(language: str, line: str, words: Mapping[str, Any]) -> list[str]:
 
 def _uses(file: ChangedFile, text: str, words: Mapping[str, Any], snapshot: Snapshot) -> Iterator[str]:
     """Yield the places that name a text, as `path:line`; none where another file declares it, or may."""
-    found = snapshot.search(re.findall(r"\w+", text)[-1], MAX_FOUND)
-    lines = [each for each in found or () if text in each.text and len(each.text) <= MAX_LINE]
-    if not found or len(found) >= MAX_FOUND or any(_is_declared(text, each, words) for each in lines):
+    fixed = re.split(words.get("parameter", "(?!)"), text)
+    named = re.findall(r"\w{3,}", " ".join(fixed))
+    found = snapshot.search(named[-1], MAX_FOUND) if named and len(fixed) <= MAX_PARAMETERS + 1 else None
+    lines = [each for each in found or () if fixed[0] in each.text and len(each.text) <= MAX_LINE]
+    if not found or len(found) >= MAX_FOUND or any(_is_declared(fixed, each, words) for each in lines):
         return
-    wanted = re.compile(words["uses"].replace("TEXT", re.escape(text)))
+    spelled = words.get("value", "").join(map(re.escape, fixed))
+    wanted = re.compile(words["uses"].replace("TEXT", spelled))
     for each in lines:
         aside = each.path == file.path or is_test(each.path) or is_example(each.path) or _ASIDE.search(each.path)
         aside = aside or _COMMENT.match(each.text)
@@ -82,5 +88,7 @@ def _uses(file: ChangedFile, text: str, words: Mapping[str, Any], snapshot: Snap
             yield f"{each.path}:{each.line}"
 
 
-def _is_declared(text: str, line: Occurrence, words: Mapping[str, Any]) -> bool:
-    return text in _declared(language_of(line.path), line.text, words)
+def _is_declared(fixed: list[str], line: Occurrence, words: Mapping[str, Any]) -> bool:
+    """Whether a line declares a text with these parts between its parameters, whatever those are called."""
+    declared = _declared(language_of(line.path), line.text, words)
+    return any(re.split(words.get("parameter", "(?!)"), each) == fixed for each in declared)

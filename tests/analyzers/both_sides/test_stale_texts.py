@@ -39,6 +39,57 @@ def test_routes_of_other_languages_are_known(said: Any, path: str, base: str, he
     assert "removed-route" in said(base, head, CLIENT, path=path)
 
 
+PARAMETERS = 'app.get("/api/orders/:id/lines", list)\napp.get("/api/users", users)\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "base"),
+    [
+        ("server/routes.ts", PARAMETERS),
+        ("app/views.py", '@app.get("/api/orders/{order}/lines")\ndef orders():\n    return []\n'),
+        ("app/old.py", '@app.route("/api/orders/<int:order>/lines")\ndef orders():\n    return []\n'),
+        ("api/routes.go", 'func a() {\n\tr.GET("/api/orders/:id/lines", list)\n}\n'),
+        ("src/A.java", 'class A {\n    @GetMapping("/api/orders/{id}/lines")\n    void list() {}\n}\n'),
+    ],
+)
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"web/a.ts": "const a = await fetch(`/api/orders/${order.id}/lines`)\n"},
+        {"web/a.js": 'fetch("/api/orders/" + id + "/lines")\n'},
+        {"client/a.py": 'requests.get(f"/api/orders/{number}/lines")\n'},
+    ],
+)
+def test_a_route_with_a_parameter_is_asked_for_with_a_value(
+    said: Any, path: str, base: str, user: dict[str, str]
+) -> None:
+    head = "\n".join(line for line in base.split("\n") if "/api/orders" not in line)
+
+    assert "removed-route" in said(base, head, user, path=path)
+
+
+@pytest.mark.parametrize(
+    ("head", "user"),
+    [
+        (PARAMETERS.replace(":id", ":order"), "fetch(`/api/orders/${id}/lines`)\n"),
+        (PARAMETERS.partition("\n")[2], "fetch(`/api/orders/${id}/lines/${line}`)\n"),
+        (PARAMETERS.partition("\n")[2], "fetch(`/api/orders/${id}`)\n"),
+        (PARAMETERS.partition("\n")[2], "fetch('/api/orders/lines')\n"),
+        (PARAMETERS.partition("\n")[2], "link(`/api/orders/${id}/lines`)\n"),
+    ],
+    ids=["another name", "a longer one", "a shorter one", "no value", "no request"],
+)
+def test_a_route_with_a_parameter_that_is_there_or_not_asked_for_draws_nothing(said: Any, head: str, user: str) -> None:
+    assert "removed-route" not in said(PARAMETERS, head, {"web/a.ts": user}, path="server/routes.ts")
+
+
+@pytest.mark.parametrize("route", ["/:a/:b", "/:a:b:c:d:e:f:g/orders", "/{a}{b}{c}{d}{e}{f}{g}{h}/orders"])
+def test_a_route_of_parameters_alone_or_of_very_many_is_not_looked_for(said: Any, route: str) -> None:
+    user = {"web/a.ts": "fetch(`" + "${a}" * 200 + "/orders`)\n"}
+
+    assert "removed-route" not in said(f'app.get("{route}", list)\nb()\n', "b()\n", user, path="server/routes.ts")
+
+
 @pytest.mark.parametrize(
     ("head", "others"),
     [
