@@ -175,9 +175,13 @@ class BlobFolder:
         self._reload()
 
     def _reload(self) -> None:
-        """Look again which segments there are; remove what a killed process left. Only while holding the lock."""
-        for part in self._folder.glob(f"*{_PART}"):
-            part.unlink(missing_ok=True)
+        """Look again which segments there are; remove what a killed process or an older version left.
+
+        Only while holding the lock.
+        """
+        for path in self._folder.iterdir():
+            if path.name != _LOCK and path.suffix != _SEGMENT:
+                path.unlink(missing_ok=True)
         with self._lock:
             self._segments = _load(self._folder, {segment.path: segment for segment in self._segments})
 
