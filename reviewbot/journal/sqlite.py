@@ -84,7 +84,7 @@ class SqliteJournal:
 
     def get(self, key: str) -> str | None:
         """The value, or None."""
-        return _value(key, self._row(_GET, _stored(key)))
+        return _value(key, self._run(_GET, _stored(key))[1])
 
     def put(self, key: str, value: str) -> None:
         """Store before returning, so that a kill of this process cannot undo it."""
@@ -93,17 +93,17 @@ class SqliteJournal:
 
     def expire(self, seconds: int) -> int:
         """Remove all entries that were put longer ago; returns how many. No caller resumes a run of last month."""
-        return self._run("DELETE FROM entries WHERE written < ?", int(time.time()) - seconds).rowcount
+        return self._run("DELETE FROM entries WHERE written < ?", int(time.time()) - seconds)[0]
 
     def shrink(self, prefix: str, most: int) -> int:
         """Remove the oldest entries whose key begins with a prefix until the others have at most `most` bytes."""
         start, end = _range(prefix)
-        return self._run(_SHRINK, start, end, most).rowcount
+        return self._run(_SHRINK, start, end, most)[0]
 
     def forget(self, prefix: str) -> int:
         """Remove all entries whose key begins with a prefix; returns how many."""
         start, end = _range(prefix)
-        return self._run("DELETE FROM entries WHERE key >= ? AND key < ?", start, end).rowcount
+        return self._run("DELETE FROM entries WHERE key >= ? AND key < ?", start, end)[0]
 
     def close(self) -> None:
         """End the connection."""
@@ -116,19 +116,12 @@ class SqliteJournal:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def _run(self, statement: str, *values: bytes | int) -> sqlite3.Cursor:
+    def _run(self, statement: str, *values: bytes | int) -> tuple[int, tuple[object, ...] | None]:
+        """How many rows were changed, and the first one that was found; a damaged file may raise when that is read."""
         try:
             with self._lock:
-                return self._connection.execute(statement, values)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-
-    def _row(self, statement: str, *values: bytes | int) -> tuple[object, ...] | None:
-        """Fetch the first row. A damaged file may raise only here, when the result is read."""
-        try:
-            with self._lock:
-                row: tuple[object, ...] | None = self._connection.execute(statement, values).fetchone()
-                return row
+                cursor = self._connection.execute(statement, values)
+                return cursor.rowcount, cursor.fetchone()
         except sqlite3.Error as error:
             raise self._unusable(error) from None
 

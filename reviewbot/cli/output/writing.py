@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from reviewbot.domain.errors import InputError
 from reviewbot.report.terminal_style import write
 from reviewbot.report.text import escape_runner_commands, one_line
+from reviewbot.strict_json import write_json
 
 
 def say(message: str) -> None:
@@ -40,6 +41,14 @@ def write_table(*rows: Sequence[str], numbers: range = range(0), below: Sequence
     ]
     lines = [*(line.rstrip() for line in lines), *below]
     write(sys.stdout, escape_runner_commands("".join(f"{line}\n" for line in lines)))
+
+
+def write_records(form: str, records: Iterable[Mapping[str, object]], *rows: Sequence[str]) -> None:
+    """Print records as JSON, or, in any other form, the rows of their table; the first row is the head."""
+    if form == "json":
+        sys.stdout.write(write_json(list(records), indent=2) + "\n")
+    else:
+        write_table(*rows)
 
 
 def write_report(text: str, output: Path | None) -> None:

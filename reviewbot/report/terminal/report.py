@@ -88,10 +88,13 @@ def write_unseen(page: Page, groups: list[Unseen]) -> None:
     """One entry per reason, with the files that it holds for."""
     for group in groups:
         why = f": {group.reason}" if group.reason else ""
-        page.paragraph(_prose(f"{group.what}{why}"), indent=2, lead="- ")
-        names = ", ".join(label(path) for path in group.paths[:_PATHS])
-        more = len(group.paths) - _PATHS
-        page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
+        _entry(page, f"{group.what}{why}", [label(path) for path in group.paths])
+
+
+def _entry(page: Page, text: str, names: list[str]) -> None:
+    page.paragraph(_prose(text), indent=2, lead="- ")
+    more = len(names) - _PATHS
+    page.paragraph(", ".join(names[:_PATHS]) + (f" and {more:,} more" if more > 0 else ""), LABEL, indent=4)
 
 
 def _finding(page: Page, finding: Finding, *, reason: str = "", evidence: bool = True) -> None:
@@ -162,10 +165,7 @@ def _suppressed(page: Page, review: Review) -> None:
     if groups:
         page.heading("Suppressed")
     for group in groups[:_ITEMS]:
-        page.paragraph(_prose(group.text), indent=2, lead="- ")
-        names = ", ".join(f"{label(path)}:{line}" for path, line in group.places[:_PATHS])
-        more = len(group.places) - _PATHS
-        page.paragraph(f"{names} and {more:,} more" if more > 0 else names, LABEL, indent=4)
+        _entry(page, group.text, [f"{label(path)}:{line}" for path, line in group.places])
     if (left := len(groups) - _ITEMS) > 0:
         page.paragraph(f"... and {left:,} more; --format json lists them.")
 

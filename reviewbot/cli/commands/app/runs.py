@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.cli.commands.app.database import app_database
-from reviewbot.cli.output.writing import write_table
+from reviewbot.cli.output.writing import write_records
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.hosts.registry import resolve_pull
 from reviewbot.report.terminal_style import write
@@ -28,19 +28,13 @@ def runs_command(arguments: argparse.Namespace) -> int:
         if arguments.run_id is None:
             if arguments.trace:
                 raise InputError("--trace needs the ID of a run")
-            _list(runs.latest(arguments.limit), arguments.format)
+            records = runs.latest(arguments.limit)
+            write_records(arguments.format, map(_fields_of, records), _HEAD, *map(_row, records))
         elif of_pull := _of_pull(runs, arguments):
             _show_pull(runs, of_pull, arguments)
         else:
             _show(runs, arguments)
     return ExitCode.REVIEWED
-
-
-def _list(records: tuple[RunRecord, ...], form: str) -> None:
-    if form == "json":
-        sys.stdout.write(write_json([_fields_of(each) for each in records], indent=2) + "\n")
-        return
-    write_table(_HEAD, *(_row(each) for each in records))
 
 
 def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]:
@@ -63,7 +57,7 @@ def _of_pull(runs: Runs, arguments: argparse.Namespace) -> tuple[RunRecord, ...]
 def _show_pull(runs: Runs, records: tuple[RunRecord, ...], arguments: argparse.Namespace) -> None:
     """All runs of a pull request, or the trace of the newest one that has any."""
     if not arguments.trace:
-        _list(records, arguments.format)
+        write_records(arguments.format, map(_fields_of, records), _HEAD, *map(_row, records))
         return
     traces = (runs.trace(record.run) for record in records)
     sys.stdout.write(_find_run(next((trace for trace in traces if trace is not None), None)))

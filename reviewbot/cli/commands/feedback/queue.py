@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 
 from reviewbot.app.store.durable.human_queue import Decider, HumanQueue, LogEntry, QueueItem
 from reviewbot.cli.commands.app.database import app_database
-from reviewbot.cli.output.writing import say, write_table
+from reviewbot.cli.output.writing import say, write_records
 from reviewbot.domain.errors import ExitCode, InputError
 from reviewbot.report.findings.view import title_of
 from reviewbot.report.text import one_line
-from reviewbot.strict_json import write_json
 
 DECISIONS = ("confirm", "dismiss", "ask-again")
 _HEAD = ("ITEM", "STATUS", "PULL REQUEST", "PLACE", "CERTAIN", "TITLE", "BY", "REASON")
@@ -26,7 +24,8 @@ def queue_command(arguments: argparse.Namespace) -> int:
     with closing(app_database()) as database:
         queue = HumanQueue(database)
         if arguments.item is None:
-            _list(queue.list_items(status=None if arguments.all else "waiting"), arguments.format)
+            items = queue.list_items(status=None if arguments.all else "waiting")
+            write_records(arguments.format, map(_fields, items), _HEAD, *map(_row, items))
         else:
             _decide(queue, arguments)
     return ExitCode.REVIEWED
@@ -44,13 +43,6 @@ def _decide(queue: HumanQueue, arguments: argparse.Namespace) -> None:
     who = Decider(arguments.author or getpass.getuser(), "command line")
     acts[arguments.decision](found[0].item, who, arguments.reason)
     say("decided; a worker carries it out, and `reviewbot queue --all` shows its result")
-
-
-def _list(items: tuple[QueueItem, ...], form: str) -> None:
-    if form == "json":
-        sys.stdout.write(write_json([_fields(item) for item in items], indent=2) + "\n")
-        return
-    write_table(_HEAD, *(_row(item) for item in items))
 
 
 def _row(item: QueueItem) -> tuple[str, ...]:
