@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha1, sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from reviewbot.domain.repository_files import MAX_FILE_BYTES, Expression, is_binary
@@ -27,6 +28,10 @@ CREATE TABLE blobs (sha TEXT PRIMARY KEY, content BLOB NOT NULL);
 """A file that is not finished is thrown away, so that nothing has to be rolled back."""
 
 _SHA1_DIGITS = 40
+
+_TURN = Lock()
+"""Of the threads that scan: between two rows SQLite lets another thread run, and to change threads takes longer than a
+row does."""
 
 
 class DamagedError(Exception):
@@ -63,10 +68,13 @@ class Segment:
 
         `crlf`: whether a file with CR LF counts in any case, since the expression may take it for LF.
         """
-        for sha, content in self._rows("SELECT sha, content FROM blobs"):
-            is_hit = expression.search(content) or (crlf and b"\r\n" in content)
-            if is_hit and sha in wanted and not is_binary(content):
-                yield sha
+        found = []
+        with _TURN:
+            for sha, content in self._rows("SELECT sha, content FROM blobs"):
+                is_hit = expression.search(content) or (crlf and b"\r\n" in content)
+                if is_hit and sha in wanted and not is_binary(content):
+                    found.append(sha)
+        yield from found
 
     def _rows(self, statement: str, *values: str) -> Iterator[tuple[Any, ...]]:
         """Yield what is selected; fewer rows, or none, where the file is no whole segment."""
