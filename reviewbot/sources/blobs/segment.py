@@ -30,7 +30,7 @@ CREATE TABLE blobs (sha TEXT PRIMARY KEY, content BLOB NOT NULL);
 _SHA1_DIGITS = 40
 
 _TURN = Lock()
-"""Of the threads that scan: between two rows SQLite lets another thread run, and to change threads takes longer than a
+"""Of the threads that read: between two rows SQLite lets another thread run, and to change threads takes longer than a
 row does."""
 
 
@@ -60,8 +60,9 @@ class Segment:
 
     def read(self, sha: str) -> bytes | None:
         """A file; None where it is not in here, or the segment was cut short."""
-        found = self._rows("SELECT content FROM blobs WHERE sha = ?", sha)
-        return next((content for (content,) in found if hash_of(content, [sha]) == sha), None)
+        with _TURN:
+            found = self._rows("SELECT content FROM blobs WHERE sha = ?", sha)
+            return next((content for (content,) in found if hash_of(content, [sha]) == sha), None)
 
     def scan(self, expression: Expression, wanted: Collection[str], *, crlf: bool) -> Iterator[str]:
         """Yield the hashes of those wanted text files that match.
