@@ -56,8 +56,6 @@ class Rule:
     """Words of which one stands in every text that the query matches."""
     languages: tuple[str, ...] = ()
     """Of the languages of its table those that it is for; empty: all of them."""
-    judged: tuple[int, ...] = ()
-    """Hits in foreign code that were judged one by one: how many were right, and how many were not."""
     fragments: bool = True
     tests: bool = True
     words: tuple[str, ...] = ()
