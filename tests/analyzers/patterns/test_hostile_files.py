@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tree_sitter import QueryCursor
 
+from reviewbot.analyzers.core.rules import packaged_rules
+from reviewbot.analyzers.patterns.languages import syntax_of
 from reviewbot.analyzers.patterns.tool import _pieces
+from reviewbot.analyzers.patterns.trees import parse
 from tests.analyzers.patterns.pattern_runs import UNCLOSED, added, places, run
 from tests.work import count_calls
 
@@ -80,3 +84,24 @@ def test_a_file_whose_ending_names_another_language_is_said_not_to_be_read(path:
     report = run(added(path, LYING[path]))
 
     assert not report.run.parsed
+
+
+BRANCHES = {
+    "go": ("if a {", "} else {"),
+    "javascript": ("if (a) {", "} else {"),
+    "php": ("<?php if ($a) {", "} else {"),
+}
+
+
+@pytest.mark.parametrize("language", sorted(BRANCHES))
+def test_two_branches_of_many_statements_are_compared_once_and_not_for_each_statement(language: str) -> None:
+    body = "f();\n" * 300
+    code = f"{BRANCHES[language]}\n{body}}} else {{\n{body}}}\n"
+    code = f"package p\nfunc g() {{\n{code}}}\n" if language == "go" else code
+    syntax = syntax_of(f"patterns_{language}")
+    [rule] = [each for code, each in packaged_rules(f"patterns_{language}").rules.items() if "same-branches" in code]
+    tree = parse(code.encode(), syntax.grammar(language, whole=True), lambda: None)
+
+    matches = QueryCursor(syntax.query(language, rule.query)).matches(tree.root_node, lambda *_: True)
+
+    assert len(matches) == 1
