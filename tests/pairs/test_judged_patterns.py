@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from benchmarks.judged_patterns import TABLE, Judged, read_judged, stands, sure_rules
+from benchmarks.judged_patterns import PROVEN, TABLE, Judged, confidences, read_judged, stands, sure_rules
 
 BY_RULE: dict[str, list[Judged]] = defaultdict(list)
 for _row in read_judged(TABLE.read_text("utf-8")):
@@ -16,6 +16,10 @@ for _row in read_judged(TABLE.read_text("utf-8")):
 @pytest.mark.parametrize("rule", sure_rules())
 def test_a_pattern_at_80_was_right_at_two_judged_places_and_at_nine_of_ten_where_it_still_speaks(rule: str) -> None:
     assert stands(BY_RULE[rule])
+
+
+def test_a_pattern_that_needs_no_judged_place_has_none_and_says_why() -> None:
+    assert all(reason and rule in confidences() and rule not in BY_RULE for rule, reason in PROVEN.items())
 
 
 def _rows(*verdicts: str) -> list[Judged]:
