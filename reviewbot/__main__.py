@@ -11,9 +11,9 @@ from typing import NoReturn
 
 from reviewbot.cli.main import main
 
-COLLECT_EVERY = 400_000
-"""Objects; the modules of a review and of a model's SDK are fewer. Python's own 700 make it look through everything a
-hundred times while they are loaded, 100,000 eleven times: a tenth of a second."""
+COLLECT_EVERY = 100_000
+"""Objects; the modules of a review are fewer. Python's own 700 make it look through everything a hundred times while
+they are loaded."""
 
 
 def run() -> NoReturn:

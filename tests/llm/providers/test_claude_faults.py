@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -18,7 +19,7 @@ from reviewbot.domain.errors import AccountError, CallRejectedError, EngineError
 from reviewbot.domain.ports import ModelReply, ModelRequest
 from reviewbot.llm.providers.claude import Access, ClaudeModel
 from reviewbot.llm.providers.claude.errors import PAUSE_S, retry_after_s
-from reviewbot.llm.providers.claude.sdk import Sdk
+from reviewbot.llm.providers.claude.sdk import COLLECT_EVERY, Sdk
 from reviewbot.prices import default_models
 from tests.make import MakeRequest
 from tests.messages_api import MessagesApi, Scripted, failed, held, said
@@ -391,6 +392,18 @@ def test_an_sdk_that_breaks_while_it_is_loaded_is_told_as_that(
     model = ClaudeModel(Access(key=KEY), default_models(), sdk=Sdk(("reviewbot_broken_module",)))
     with pytest.raises(AccountError, match=r"cannot be loaded \(KeyError\): install it again"):
         asyncio.run(model.ask(a_request()))
+
+
+def test_garbage_is_not_looked_for_while_the_sdk_is_loaded_and_then_as_often_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reviewbot_counting_module.py").write_text("import gc\nTHRESHOLD = gc.get_threshold()[0]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = gc.get_threshold()
+
+    module = asyncio.run(Sdk(("reviewbot_counting_module",)).module())
+
+    assert (module.THRESHOLD, gc.get_threshold()) == (COLLECT_EVERY, before)
 
 
 def test_an_sdk_that_is_not_there_is_told_as_that(a_request: MakeRequest) -> None:

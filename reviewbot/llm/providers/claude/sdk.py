@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import ssl
 import time
@@ -17,6 +18,10 @@ from reviewbot.llm.providers.claude.access import ANTHROPIC_URL, CONNECT_S, Acce
 
 MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.types")
 """The first one loads the others only when they are used."""
+
+COLLECT_EVERY = 1_000_000
+"""Objects, while the SDK is loaded: it makes 300,000 that stay, and to look through them each time takes a tenth of a
+second. Not later: what a large review leaves would stay for long."""
 
 HTTP = "httpx2"
 """What the SDK sends with."""
@@ -53,12 +58,16 @@ class Sdk:
         # To read the authorities takes a tenth of a second, in which other threads may run.
         trusting = Thread(target=self._trust, name="load-authorities", daemon=True)
         trusting.start()
+        often = gc.get_threshold()
+        gc.set_threshold(COLLECT_EVERY)
         try:
             first, *_ = [importlib.import_module(name) for name in self._modules]
         except Exception as error:  # noqa: BLE001 - foreign code runs here, and callers wait for this future
             why = str(error)[:200] if isinstance(error, ImportError) else type(error).__name__
             loaded.set_exception(ConfigError(f"the models' SDK cannot be loaded ({why}): install it again"))
             return
+        finally:
+            gc.set_threshold(*often)
         trusting.join()
         self.load_ms = round((time.monotonic() - begin) * 1000)
         loaded.set_result(first)
