@@ -14,11 +14,13 @@ import weakref
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha1, sha256
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from reviewbot.domain.repository_files import MAX_FILE_BYTES, Expression, is_binary
+from reviewbot.threads import check_stopped
 
 _SCHEMA = """
 PRAGMA page_size = 16384;
@@ -29,9 +31,15 @@ CREATE TABLE blobs (sha TEXT PRIMARY KEY, content BLOB NOT NULL);
 
 _SHA1_DIGITS = 40
 
+ROWS_PER_TURN = 256
+"""Files that one thread reads before the next thread may."""
+
 _TURN = Lock()
 """Of the threads that read: between two rows SQLite lets another thread run, and to change threads takes longer than a
 row does."""
+
+_NEXT = Lock()
+"""Held by the thread that has the turn after this one: else one that ends its turn would take the next one, too."""
 
 
 class DamagedError(Exception):
@@ -60,7 +68,7 @@ class Segment:
 
     def read(self, sha: str) -> bytes | None:
         """A file; None where it is not in here, or the segment was cut short."""
-        with _TURN:
+        with _turn():
             found = self._rows("SELECT content FROM blobs WHERE sha = ?", sha)
             return next((content for (content,) in found if hash_of(content, [sha]) == sha), None)
 
@@ -68,14 +76,20 @@ class Segment:
         """Yield the hashes of those wanted text files that match.
 
         `crlf`: whether a file with CR LF counts in any case, since the expression may take it for LF.
+        Other threads read in between. Raises Stopped.
         """
-        found = []
-        with _TURN:
-            for sha, content in self._rows("SELECT sha, content FROM blobs"):
-                is_hit = expression.search(content) or (crlf and b"\r\n" in content)
-                if is_hit and sha in wanted and not is_binary(content):
-                    found.append(sha)
-        yield from found
+
+        def is_hit(sha: str, content: bytes) -> bool:
+            matches = expression.search(content) or (crlf and b"\r\n" in content)
+            return bool(matches) and sha in wanted and not is_binary(content)
+
+        rows = self._rows("SELECT sha, content FROM blobs")
+        read = [""]
+        while read:
+            check_stopped()
+            with _turn():
+                read = [sha if is_hit(sha, content) else "" for sha, content in islice(rows, ROWS_PER_TURN)]
+            yield from filter(None, read)
 
     def _rows(self, statement: str, *values: str) -> Iterator[tuple[Any, ...]]:
         """Yield what is selected; fewer rows, or none, where the file is no whole segment."""
@@ -101,6 +115,16 @@ class SegmentWriter:
         with _errors_of_the_disk(), closing(self._database):
             self._database.commit()
             return self._database.total_changes > 0
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    with _NEXT:
+        _TURN.acquire()
+    try:
+        yield
+    finally:
+        _TURN.release()
 
 
 @contextmanager

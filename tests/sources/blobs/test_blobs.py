@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
+import re
 import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from reviewbot.domain.repository_files import MAX_FILE_BYTES
-from reviewbot.sources.blobs.segment import hash_of
+from reviewbot.sources.blobs import segment
+from reviewbot.sources.blobs.segment import ROWS_PER_TURN, hash_of
 from reviewbot.sources.blobs.store import MAX_AGE_S, MAX_SEGMENTS, BlobFolder, BlobStore, BusyError
+from reviewbot.threads import in_thread
 
 
 def sha(content: bytes, algorithm: str = "sha1") -> str:
@@ -240,6 +246,88 @@ def test_a_segment_that_is_cut_short_while_it_is_open_gives_nothing(store: BlobS
     os.truncate(path, 10)
 
     assert folder.read(sha(b"x" * 1_000)) is None
+
+
+class CountingExpression:
+    """An expression that every file matches; `at_first` runs as the first one is looked at."""
+
+    def __init__(self, at_first: Callable[[], object] = lambda: None) -> None:
+        self.files = 0
+        self._at_first = at_first
+
+    def search(self, content: bytes, start: int = 0) -> re.Match[bytes] | None:
+        del start
+        self.files += 1
+        if self.files == 1:
+            self._at_first()
+        return re.search(b"", content)
+
+
+@pytest.fixture
+def large(store: BlobStore) -> tuple[BlobFolder, set[str]]:
+    """A folder with a segment that is read in three turns, and the hashes of its files."""
+    contents = [b"%d" % number for number in range(2 * ROWS_PER_TURN + 1)]
+    folder = store.repository(1)
+    add(folder, *contents)
+    return folder, set(map(sha, contents))
+
+
+def test_a_second_scan_goes_through_while_a_first_one_is_half_way(large: tuple[BlobFolder, set[str]]) -> None:
+    folder, wanted = large
+    first, second = CountingExpression(), CountingExpression()
+    scan = folder.scan(first, wanted, crlf=False)
+    found = {next(scan)}
+
+    assert first.files == ROWS_PER_TURN
+    assert set(folder.scan(second, wanted, crlf=False)) == wanted
+    assert folder.read(sha(b"1")) == b"1"
+    assert first.files == ROWS_PER_TURN
+    assert found | set(scan) == wanted
+
+
+def test_a_thread_that_waits_reads_before_the_one_that_scans_goes_on(large: tuple[BlobFolder, set[str]]) -> None:
+    folder, wanted = large
+    seen: list[int] = []
+    second = CountingExpression(lambda: seen.append(first.files))
+
+    def scan_beside() -> None:
+        pool.submit(lambda: list(folder.scan(second, wanted, crlf=False)))
+        while not segment._NEXT.locked():
+            time.sleep(0.001)
+
+    first = CountingExpression(scan_beside)
+    with ThreadPoolExecutor() as pool:
+        assert set(folder.scan(first, wanted, crlf=False)) == wanted
+    assert seen == [ROWS_PER_TURN]
+
+
+def test_a_scan_whose_hits_are_not_wanted_any_more_ends_with_its_turn(large: tuple[BlobFolder, set[str]]) -> None:
+    folder, wanted = large
+    begun, go_on, ended = Event(), Event(), Event()
+
+    def wait() -> None:
+        begun.set()
+        go_on.wait()
+
+    expression = CountingExpression(wait)
+
+    def scan() -> None:
+        try:
+            list(folder.scan(expression, wanted, crlf=False))
+        finally:
+            ended.set()
+
+    async def cancel() -> None:
+        task = asyncio.create_task(in_thread(scan))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        await asyncio.to_thread(ended.wait)
+
+    asyncio.run(cancel())
+    assert expression.files == ROWS_PER_TURN
 
 
 def test_a_segment_of_another_user_is_not_read(store: BlobStore, tmp_path: Path) -> None:
