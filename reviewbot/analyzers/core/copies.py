@@ -14,14 +14,12 @@ from reviewbot.analyzers.core.single_flight import once_per_file
 from reviewbot.diff.vendored import HEAD_LINES, copy_sign
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile, ToolReport
-
-_QUALITY = ("-logic", "-performance", "-style", "oxlint", "loop-costs")
-"""What the names of tools of logic, performance and style end with."""
+from reviewbot.tables import words_in
 
 
 def hold_copies(file: ChangedFile, said: ToolReport) -> ToolReport:
     """Lower what a tool of quality says of a copied or generated file, so that it is not posted."""
-    if not said.candidates or not said.run.tool.endswith(_QUALITY) or not is_copied(file):
+    if not said.candidates or said.run.tool not in words_in("names/vendored", "quality_tools") or not is_copied(file):
         return said
     return ToolReport(tuple(map(_held, said.candidates)), said.run, said.gap)
 

@@ -99,6 +99,25 @@ class RuleScan(LineScan):
         self._rules = rules
 
 
+class RepositoryScan:
+    """A scan whose rules stand in a table and that also reads other files of the repository."""
+
+    name: str
+    languages: frozenset[str] | None = None
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        """`rules` by code."""
+        self._rules = rules
+
+    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+        """Look at a file and at what uses it."""
+        return await scan(self.name, file.path, self.find_candidates(file, snapshot))
+
+    def find_candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterable[Candidate]:
+        """The candidates in a file."""
+        raise NotImplementedError
+
+
 def failed_report(tool: str, path: str, error: ProgramError) -> ToolReport:
     """The report of a tool whose program gave no usable answer."""
     run = ToolRun(tool=tool, version="unknown", duration_ms=error.duration_ms, exit_code=error.status)
@@ -115,7 +134,7 @@ def unread_gap(path: str, tool: str, fault: str, unread: int, hunks: int) -> Gap
 
 
 async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Gap | None = None) -> ToolReport:
-    """The report of a scan of our own that reads nothing but the file; the candidates are made beside the loop."""
+    """The report of a scan of our own; the candidates are made beside the loop."""
     began = time.monotonic()
     found = await in_thread(lambda: cap_candidates(candidates))
     return report(path, own_run(tool, began), found, missed)

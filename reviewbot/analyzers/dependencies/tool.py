@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines
-from reviewbot.analyzers.core.reports import rule_candidate, scan
+from reviewbot.analyzers.core.reports import RepositoryScan, rule_candidate
 from reviewbot.analyzers.core.rules import Rule
 from reviewbot.analyzers.dependencies.checks import (
     follows_a_branch,
@@ -21,28 +21,20 @@ from reviewbot.analyzers.dependencies.lock_files import odd_entries
 from reviewbot.analyzers.dependencies.manifests import Dependency, Manifest, dependencies, manifest_of
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.domain.contracts import Candidate
-from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+from reviewbot.domain.ports import ChangedFile, Snapshot
 from reviewbot.strict_json import a_dict
 from reviewbot.tables import packaged_table
 
 NAME = "dependencies"
 
 
-class AddedDependencies:
+class AddedDependencies(RepositoryScan):
     """Reports dependencies that a change adds to a manifest, and steps that run when it is installed."""
 
     name = NAME
-    languages: frozenset[str] | None = None
 
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        """`rules` by code, as the table `dependencies` has them."""
-        self._rules = rules
-
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at what is new in a manifest."""
-        return await scan(self.name, file.path, self._candidates(file, snapshot))
-
-    def _candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+        """As `RepositoryScan.find_candidates`."""
         for code, name, what, entry in odd_entries(file):
             yield rule_candidate(self._rules[code], file.path, entry, _said(self._rules[code], name, what))
         if file.head is None or is_test(file.path) or is_example(file.path) or _is_copied(file.path):

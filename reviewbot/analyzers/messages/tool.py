@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
-from reviewbot.analyzers.core.reports import rule_candidate, scan
-from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.core.reports import RepositoryScan, rule_candidate
 from reviewbot.analyzers.messages.keys import is_message_file, message_keys, source_files
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import Candidate
-from reviewbot.domain.ports import ChangedFile, Occurrence, Snapshot, ToolReport
+from reviewbot.domain.ports import ChangedFile, Occurrence, Snapshot
 from reviewbot.tables import packaged_table
 
 NAME = "message-keys"
@@ -33,21 +32,13 @@ SHOWN = 3
 """Places that a message names."""
 
 
-class MessageKeys:
+class MessageKeys(RepositoryScan):
     """The tool `message-keys`."""
 
     name = NAME
-    languages: frozenset[str] | None = None
 
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        """`rules` by code, as the table `message_keys` has them."""
-        self._rules = rules
-
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look for users of the keys that a file has lost."""
-        return await scan(self.name, file.path, self._candidates(file, snapshot))
-
-    def _candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+    def find_candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
+        """As `RepositoryScan.find_candidates`."""
         rule = self._rules["removed-message-key"]
         removed = {row.old: row for hunk in file.hunks for row in hunk_rows(hunk) if row.kind == "-"}
         for key, number in _lost(file, snapshot):

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
-from reviewbot.analyzers.core.reports import rule_candidate, scan
-from reviewbot.analyzers.core.rules import Rule
+from reviewbot.analyzers.core.reports import RepositoryScan, rule_candidate
 from reviewbot.analyzers.migrations.rebuilt_tables import rebuilt_tables
 from reviewbot.diff.paths import is_test
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import Candidate
-from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
+from reviewbot.domain.ports import ChangedFile, Snapshot
 from reviewbot.tables import packaged_table
 from reviewbot.threads import stoppable
 
@@ -24,22 +23,13 @@ MAX_LINE = 2_000
 _TABLE = re.compile(r"""(?i)\bdrop[_ ]table(?: IF EXISTS)?[\s("'`:]{1,4}(\w{1,100})""")
 
 
-class Migrations:
+class Migrations(RepositoryScan):
     """The tool `migrations`: a scan of plain lines, and of what other tables lose."""
 
     name = "migrations"
-    languages: frozenset[str] | None = None
-
-    def __init__(self, rules: Mapping[str, Rule]) -> None:
-        """`rules` by code, as the table `migrations` has them."""
-        self._rules = rules
-
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-        """Look at the added lines of a migration."""
-        return await scan(self.name, file.path, self.find_candidates(file, snapshot))
 
     def find_candidates(self, file: ChangedFile, snapshot: Snapshot) -> Iterator[Candidate]:
-        """The candidates on the added lines of a file."""
+        """As `RepositoryScan.find_candidates`."""
         kind = next((each for each in _kinds() if each["path"].search(file.path)), None)
         if kind is None or is_test(file.path):
             return

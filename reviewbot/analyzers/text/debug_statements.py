@@ -72,7 +72,7 @@ class DebugLeftovers(LineScan):
     name = "debug-leftovers"
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        """As `LineScan.found`."""
+        """As `LineScan.find_candidates`."""
         if not is_test(file.path) and not is_run_by_hand(file.path):
             for line in stoppable(added_lines(file)):
                 pattern = _leftover(line.text, file.language)

@@ -117,7 +117,7 @@ class HiddenText(RuleScan):
     name = NAME
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        """As `LineScan.found`."""
+        """As `LineScan.find_candidates`."""
         return self._found(file.path, added_lines(file), file.language)
 
     def candidates(self, path: str, lines: Iterable[ChangedLine], language: str) -> list[Candidate]:

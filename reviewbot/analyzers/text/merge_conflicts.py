@@ -31,7 +31,7 @@ class MergeConflicts(LineScan):
     name = "merge-conflicts"
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        """As `LineScan.found`."""
+        """As `LineScan.find_candidates`."""
         prose = kind_of(file.language) == "prose"
         for lines in new_side(file):
             for first, last in _conflicts(lines, prose=prose):

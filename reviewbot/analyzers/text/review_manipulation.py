@@ -58,7 +58,7 @@ class ReviewManipulation(RuleScan):
     name = NAME
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        """As `LineScan.found`."""
+        """As `LineScan.find_candidates`."""
         yield from self.candidates(file.path, [*added_runs(file)], prose=kind_of(file.language) == "prose")
 
     def candidates(self, path: str, runs: Sequence[Sequence[ChangedLine]], *, prose: bool) -> list[Candidate]:

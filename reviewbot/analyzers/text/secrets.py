@@ -46,7 +46,7 @@ class SecretScan(LineScan):
     name = "secrets"
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
-        """As `LineScan.found`."""
+        """As `LineScan.find_candidates`."""
         for block in added_runs(file):  # a private key has more than one line
             text = "\n".join(line.text for line in block)
             yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))

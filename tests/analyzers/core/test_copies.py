@@ -6,15 +6,24 @@ import asyncio
 
 import pytest
 
+from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.copies import hold_copies
 from reviewbot.analyzers.patterns.tool import PatternTool
 from reviewbot.domain.contracts import ChangeSet, Hunk
 from reviewbot.domain.ports import ChangedFile, ToolReport
 from reviewbot.sources.memory import DiffSnapshot
+from reviewbot.tables import words_in
 
 SLIP = "if (total > 3 || total > 3) { go(); }\n"
 HOLE = "import { exec } from 'child_process';\napp.get('/', (req, res) => { exec('ls ' + req.query.dir); });\n"
 BANNER = "/*! Tabs v2.4.1 | MIT */\n"
+REPORTED = {
+    "actionlint", "debug-leftovers", "dependencies", "diff-semantics", "hadolint", "hidden-text", "imported-security",
+    "merge-conflicts", "message-keys", "migrations", "patterns-security", "repository-rules", "review-manipulation",
+    "ruff-security", "secrets", "security-checks", "shellcheck", "squawk", "taint", "weakened-lines", "yamllint",
+    "zizmor",
+}  # fmt: skip
+"""Tools whose reports on copied files stand: holes, secrets, kinds of files that are not copied, and both sides."""
 
 
 def a_new_file(path: str, text: str, first: int = 1, *, whole: bool = True) -> ChangedFile:
@@ -70,3 +79,10 @@ def test_the_head_is_read_from_the_hunk_where_the_file_is_not_at_hand() -> None:
 
     assert at_the_top[0].confidence == 70
     assert below[0].confidence >= 80
+
+
+def test_of_each_tool_it_is_declared_whether_it_is_held_back_on_copied_files() -> None:
+    held = words_in("names/vendored", "quality_tools")
+
+    assert not held & REPORTED
+    assert held | REPORTED == set(all_tools())
