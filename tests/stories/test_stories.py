@@ -276,7 +276,9 @@ def test_an_unverified_model_finding_stays_below_the_threshold_and_a_critical_on
     assert [(entry.finding.line, entry.finding.confidence, entry.reason) for entry in told.withheld] == [
         (42, 70, "below_threshold")
     ]
-    assert [(item.line, item.reason) for item in told.human] == [(43, "critical if true, and 70 of 100 certain")]
+    assert [(item.line, item.reason) for item in told.human] == [
+        (43, "critical if true, and below the threshold: confidence 70 is below 80")
+    ]
     assert told.verdict == "needs_person"
 
 

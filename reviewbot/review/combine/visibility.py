@@ -146,7 +146,7 @@ def _why_a_person(finding: Finding, rules: Rules) -> str | None:
         )
     if rules.reaches_threshold(finding):
         return None
-    return f"critical if true, and {finding.confidence} of 100 certain"
+    return f"critical if true, and below the threshold: {_why_not(finding, rules)}"
 
 
 def _why_not(finding: Finding, rules: Rules) -> str:

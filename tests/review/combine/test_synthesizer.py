@@ -77,7 +77,11 @@ def test_where_a_finding_goes(severity: str, confidence: int, place: str, a_find
 def test_a_person_is_told_how_sure_a_critical_finding_is(a_finding: MakeFinding) -> None:
     [item] = merge_and_sort([a_finding(severity="critical", confidence=60, line=7)], RULES).human
 
-    assert (item.path, item.line, item.reason) == ("src/app.py", 7, "critical if true, and 60 of 100 certain")
+    assert (item.path, item.line, item.reason) == (
+        "src/app.py",
+        7,
+        "critical if true, and below the threshold: confidence 60 is below 80",
+    )
 
 
 # --- disputes
