@@ -16,6 +16,11 @@ from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
 from reviewbot.cli.arguments import build_parser
+from reviewbot.config.providers import TIERS
+from reviewbot.domain.errors import ExitCode
+from reviewbot.hosts.registry import name_forms
+from reviewbot.report.formats import FORMATS
+from reviewbot.tables import packaged_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -223,3 +228,37 @@ def test_the_checks_see_what_is_wrong() -> None:
     assert unusable(["review", "--none"])
     assert not unusable(["review", "--git", "HEAD"])
     assert list(_calls("git diff | reviewbot review -   # a comment")) == [["review", "-"]]
+
+
+def codes_of(name: str, beginning: str) -> set[str]:
+    """What stands in backticks on the one line of a document that begins in this way."""
+    lines = [line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if line.startswith(beginning)]
+    assert len(lines) == 1
+    return set(re.findall("`([^`]+)`", lines[0].removeprefix(beginning)))
+
+
+def test_the_readme_names_each_format_and_no_other() -> None:
+    assert codes_of("README.md", "| `--format F` |") == set(FORMATS)
+
+
+def test_the_readme_names_each_command() -> None:
+    named = re.findall(r"^\| .*$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    commands = {word for row in named for word in re.findall(r"`reviewbot ([a-z-]+)", row.split(" | ")[0])}
+
+    assert commands | {"review"} == {row["name"] for row in packaged_table("commands")["command"]}
+
+
+def test_the_readme_names_each_exit_code() -> None:
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("| exit code | |\n")[2].partition("\n\n")[0]
+
+    assert {int(row.split(" | ")[0].strip("| ")) for row in table.splitlines()[1:]} == set(map(int, ExitCode))
+
+
+def test_the_readme_names_a_pull_request_as_each_host_does() -> None:
+    named = codes_of("README.md", "| `--pr PR` |")
+
+    assert {form for form in re.findall(r"\S+#NUMBER", name_forms()) if form not in named} == set()
+
+
+def test_the_page_on_configuration_names_each_tier() -> None:
+    assert codes_of("docs/configuration.md", "The tiers are names:") == set(TIERS)
