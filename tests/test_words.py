@@ -30,8 +30,10 @@ WORDS: dict[str, Any] = tomllib.loads((ROOT / "tests/data/words.toml").read_text
 BANNED: list[dict[str, Any]] = WORDS["banned"]
 REPLACED = frozenset[str](WORDS["replaced_names"]["names"])
 EXCEPTIONS: dict[str, str] = WORDS["replaced_names"]["exceptions"]
-DEFINITION = re.compile(r"^ *(?:async )?(?:class|def) (\w+)", re.MULTILINE)
-"""A line of source that defines a class or a function: syntax trees of all modules would take a second."""
+DEFINITION = re.compile(
+    r"^(?: *(?:(?:async )?(?:class|def)|type) (?=\w)|(?=_*[A-Z]\w*[a-z]\w*(?:: [^=\n]+)? = ))(\w+)", re.MULTILINE
+)
+"""A line of source that defines a class, a function or an alias: syntax trees of all modules would take a second."""
 
 
 class Use(NamedTuple):
@@ -84,7 +86,7 @@ def faults_in(texts: dict[str, str]) -> list[str]:
 
 
 def replaced_names_in(path: str, text: str) -> list[str]:
-    """`PATH:NAME` for a folder, module, class or function, private ones too, that has a replaced name."""
+    """`PATH:NAME` for a folder, module, class, alias or function, private ones too, that has a replaced name."""
     names = (Path(path).parent.name, Path(path).stem, *DEFINITION.findall(text))
     return [f"{path}:{name}" for name in names if name.lstrip("_") in REPLACED]
 
@@ -145,3 +147,12 @@ def test_a_replaced_name_is_found_in_folders_modules_classes_and_functions() -> 
     text = "class _Crew:\n    def told(self) -> None:\n        async def begun() -> None: ...\n\nnames = _given = 1\n"
     names = [each.removeprefix("keeper/office.py:") for each in replaced_names_in("keeper/office.py", text)]
     assert names == ["keeper", "office", "_Crew", "told", "begun"]
+
+
+def test_a_replaced_name_is_found_in_aliases_of_types() -> None:
+    text = (
+        'Standing = int | Literal["gone"]\ntype Wish = str\ntype Voice[T] = list[T]\n_Pace: TypeAlias = float\n'
+        'Pulse = NewType("Pulse", int)\nMAX = Wish = 1\nrate = fit = 1\nif Terms == Spent:\n    Order.Line = 1\n'
+    )
+    names = [each.removeprefix("review/plan.py:") for each in replaced_names_in("review/plan.py", text)]
+    assert names == ["Standing", "Wish", "Voice", "_Pace", "Pulse"]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reviewbot.domain.contracts import MODEL_SOURCE, SURE, ChangeSet, Finding, HumanItem, Review
 from reviewbot.domain.contracts.ledger import Record
-from reviewbot.memory.standing_code import Standing, Text
+from reviewbot.memory.standing_code import CurrentLine, Text
 
 SOURCE = f"{MODEL_SOURCE}at an earlier head"
 _SHORT_SHA = 10
@@ -26,7 +26,7 @@ class Carried(NamedTuple):
 
 
 def carried_findings(
-    records: Iterable[Record], seen: Collection[str], standing: Mapping[str, Standing], change: ChangeSet, text: Text
+    records: Iterable[Record], seen: Collection[str], standing: Mapping[str, CurrentLine], change: ChangeSet, text: Text
 ) -> Iterator[Carried]:
     """Yield the open findings of models that this review does not report: of one of the whole change critical ones.
 
@@ -63,7 +63,7 @@ def with_carried(review: Review, carried: Iterable[Finding]) -> Review:
     return review.model_copy(update={"findings": (*review.findings, *sure), "human": (*review.human, *people)})
 
 
-def _finding(record: Record, path: str, content: str | None, at: Standing) -> Finding:
+def _finding(record: Record, path: str, content: str | None, at: CurrentLine) -> Finding:
     lines = content.split("\n") if content is not None else []
     line = at if isinstance(at, int) else record.line
     line = min(line, len(lines)) if lines else line

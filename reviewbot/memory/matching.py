@@ -10,7 +10,7 @@ from typing import NamedTuple
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.memory.fingerprints import Identity
-from reviewbot.memory.standing_code import Standing
+from reviewbot.memory.standing_code import CurrentLine
 from reviewbot.review.verify.verifier import by_a_model_alone
 
 NEAR_LINES = 8
@@ -34,7 +34,7 @@ class Surroundings(NamedTuple):
 
     old_paths: Mapping[str, str]
     """Old names of renamed files by their new ones."""
-    standing: Mapping[str, Standing]
+    standing: Mapping[str, CurrentLine]
     """By the name of each record that its own name has not matched: where its code stands in the head."""
     decided: Collection[str] = ()
     """The names of records that were decided against: of their code alone, and not of what stands beside it."""

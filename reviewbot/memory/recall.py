@@ -22,7 +22,7 @@ from reviewbot.memory.matching import Sighting, Surroundings, match_names, match
 from reviewbot.memory.packing import NAME_DIGITS, decode_names, encode_names, keep_within
 from reviewbot.memory.relocation import relocate
 from reviewbot.memory.seen_rows import MAX_MARKS, Marks, decode, encode, in_files, marks_of, shows, stands_on_seen_rows
-from reviewbot.memory.standing_code import Listing, Standing, Text, gone_check, standing_codes
+from reviewbot.memory.standing_code import CurrentLine, Listing, Text, gone_check, standing_codes
 from reviewbot.memory.states import US, Event, advance
 from reviewbot.review.combine.visibility import PERSON_FROM
 from reviewbot.review.feedback import source_of
@@ -350,7 +350,7 @@ def _of_unseen(record: Record, head: _Head, memory: Recall) -> Event | None:
     """What happened to a record that this review does not report; None: nothing that is known."""
     at = (memory.head, memory.at)
     around = head.around
-    standing: Standing = around.standing.get(record.name, "unknown")
+    standing: CurrentLine = around.standing.get(record.name, "unknown")
     path = next((new for new, old in around.old_paths.items() if old == record.path), record.path)
     is_read = path in head.read or path in (TITLE, DESCRIPTION)
     unheard = not record.by_model and is_read and _is_same_policy(memory)

@@ -14,7 +14,7 @@ from reviewbot.domain.contracts import DESCRIPTION, TITLE, FileChange
 from reviewbot.domain.contracts.ledger import Record
 from reviewbot.memory.fingerprints import code_digest, normal
 
-Standing = int | Literal["gone", "unknown"]
+CurrentLine = int | Literal["gone", "unknown"]
 """The line on which the code begins now; or that it is gone, or that the file cannot be read."""
 
 MAX_STATEMENTS = 4
@@ -45,7 +45,7 @@ def gone_check(files: Iterable[FileChange], listing: Listing) -> Callable[[str],
 
 def standing_codes(
     records: Iterable[Record], path_now: Mapping[str, str], text: Text, gone: Callable[[str], bool]
-) -> dict[str, Standing]:
+) -> dict[str, CurrentLine]:
     """Where the code of each record stands, by the record's name.
 
     Args:
@@ -54,7 +54,7 @@ def standing_codes(
         text: the head.
         gone: whether a file is known not to be there any more.
     """
-    found: dict[str, Standing] = {}
+    found: dict[str, CurrentLine] = {}
 
     def path_of(record: Record) -> str:
         return path_now.get(record.path, record.path)
