@@ -52,7 +52,7 @@ def mask_plan(plan: Plan, mask: Mask | None = None) -> Plan:
 def mask_trace(trace: Trace) -> str:
     """The trace as JSON, masked likewise. Its hashes are of what is written: they betray nothing of what is not."""
     mask = trace.mask or redact
-    return write_trace(mask_json(event, mask) for event in trace.events)
+    return write_trace(mask_json(event, mask) for event in trace)
 
 
 class DeliveredReview(NamedTuple):

@@ -122,10 +122,9 @@ def test_a_trace_that_was_changed_is_refused_by_its_record(recorded: Recorded) -
 
 
 def test_a_trace_of_other_rules_is_a_fault(recorded: Recorded) -> None:
-    trace = Trace(clock=_Still())
-    trace.events = events_of(recorded.path)
-    trace.events[1]["thresholds"] = {"security": 100}
-    recorded.path.write_text(write_trace(trace.events))
+    events = events_of(recorded.path)
+    events[1]["thresholds"] = {"security": 100}
+    recorded.path.write_text(write_trace(events))
 
     with pytest.raises(ReviewbotError, match="gives another review") as caught:
         replay_command(recorded.arguments())
@@ -190,10 +189,9 @@ def test_explain_refuses_what_names_no_line_of_the_change(recorded: Recorded, pl
 
 
 def test_explain_reads_the_trace_of_another_version(recorded: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
-    trace = Trace(clock=_Still())
-    trace.events = events_of(recorded.path)
-    trace.events[-1]["digest"] = "of another version"
-    recorded.path.write_text(write_trace(trace.events))
+    events = events_of(recorded.path)
+    events[-1]["digest"] = "of another version"
+    recorded.path.write_text(write_trace(events))
 
     assert explain_command(argparse.Namespace(trace=recorded.path, place="src/app.py:1")) == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -77,12 +78,25 @@ def test_an_empty_trace_is_valid(clock: Any) -> None:
     assert read_trace(text) == []
 
 
-def test_what_is_no_json_is_refused_when_it_is_written(clock: Any) -> None:
-    trace = Trace(clock)
-    trace.record("step", reason=object())
-
+def test_what_is_no_json_is_refused_when_it_is_recorded(clock: Any) -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
-        write_trace(trace.events)
+        Trace(clock).record("step", reason=object())
+
+
+def test_a_long_trace_is_kept_in_a_fifth_of_its_size_and_read_as_it_was(clock: Any) -> None:
+    trace, reason = Trace(clock), "answered in the schema, \U0001f511 \ud800 and \n and \x7f; " * 8
+    tracemalloc.start()
+    try:
+        for number in range(4_000):
+            trace.record("step", task_id=f"logic:pkg/mod{number}.py#1", reason=reason, gaps=[], tier="large")
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(trace) == 4_000
+    assert [event["task_id"] for event in trace] == [f"logic:pkg/mod{number}.py#1" for number in range(4_000)]
+    assert {event["reason"] for event in trace} == {reason}
+    assert held * 5 < sum(len(json.dumps(event)) for event in trace)
 
 
 @given(events=EVENTS)

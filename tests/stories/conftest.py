@@ -126,7 +126,12 @@ class Story:
     """The worker that is slow, and what it waits for."""
     fan_out: int | None = None
     concurrency: int = 2
-    events: list[Event] = field(default_factory=list)
+    trace: Trace | None = None
+
+    @property
+    def events(self) -> list[Event]:
+        """The trace so far; empty before the story is told."""
+        return [] if self.trace is None else self.trace.events
 
     def told(self) -> Review:
         """What the reader sees."""
@@ -143,13 +148,14 @@ class Story:
         """Every story can be told again from its trace alone, to the byte."""
         trace = Trace(self.clock)
         record_inputs(trace, change, RecordedInputs(Rules.of(self.worker_set.cards, 10), (), "scripted", self.notes))
-        trace.events += self.events
+        for event in self.events:
+            trace.record(**event)
         again = await replay(read_trace(mask_trace(trace)))
         assert render_json(mask_review(again)) == render_json(mask_review(answer))
 
     def setup(self, change: ChangeSet) -> Setup:
         trace = Trace(self.clock, self.listener)
-        self.events = trace.events
+        self.trace = trace
         engine = ScriptedEngine.from_json(json.dumps({"answers": list(self.script)}))
         routed = RoutedPlanner(self.worker_set, engine.covers, DiffSnapshot(change).head, self.limits)
         planner = routed if self.lead is None else Lead(routed, self.clock, **self.lead)

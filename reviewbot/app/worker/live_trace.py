@@ -33,9 +33,9 @@ async def kept_while_it_grows(run: RunContext, trace: Trace, every_s: float = EV
 
 async def _write(run: RunContext, trace: Trace, every_s: float, done: asyncio.Event) -> None:
     known, ending = 0, asyncio.ensure_future(done.wait())
-    while not done.is_set() and len(trace.events) <= MAX_EVENTS:
-        if len(trace.events) > known:
-            known = len(trace.events)
+    while not done.is_set() and len(trace) <= MAX_EVENTS:
+        if len(trace) > known:
+            known = len(trace)
             await asyncio.to_thread(_keep, run, trace)
         await asyncio.wait({ending}, timeout=every_s)
     await ending

@@ -56,10 +56,23 @@ class Slots:
                     self._free.release()
 
 
+BEGUN_PER_SLOT = 32
+"""Tasks that are begun for each that may run at once: a conversation takes one slot for all of its tasks."""
+
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 Attempt = Callable[[ReviewTask, Mapping[str, WorkerResult]], Awaitable[Outcome]]
 """One try of one task, given the results that it waited for. Raises nothing."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The state of a plan under way, by task."""
+
+    ends: dict[str, TaskResult]
+    faults: dict[str, BaseException | None]
+    """What ended a task that has ended, where it was not the end of its code; before that, that it is too late."""
+    running: dict[str, asyncio.Task[None]]
 
 
 @dataclass(frozen=True)
@@ -79,34 +92,52 @@ class Dispatcher:
     started: float | None = None
     """When the review began, by `clock`; None: it begins with this plan."""
     _slots: Slots = field(init=False)
+    _begun: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_slots", Slots(self.concurrency))
+        object.__setattr__(self, "_begun", asyncio.Semaphore(BEGUN_PER_SLOT * self.concurrency))
 
     async def dispatch(self, plan: Plan) -> dict[str, TaskResult]:
         """Run all tasks; at the review's deadline those not yet settled become gaps, with what they have so far."""
-        ends = {task.task_id: TaskResult(task) for task in plan.tasks}
-        running: dict[str, asyncio.Task[None]] = {}
-        for task in plan.tasks:
-            needed = {name: running[name] for name in task.depends_on}
-            running[task.task_id] = asyncio.create_task(self._settle(task, needed, ends))
-        late = set(running.values())
+        late = DeadlineError(f"the review's deadline of {self.deadline_s:g} s was reached first")
+        run = _Run({task.task_id: TaskResult(task) for task in plan.tasks}, {}, {})
+        run.faults.update(dict.fromkeys(run.ends, late))
+        deadline = asyncio.timeout(self._left_s())
         try:
-            if running:
-                _, late = await asyncio.wait(running.values(), timeout=self._left_s())
+            async with deadline:
+                for task in plan.tasks:
+                    await self._begin(task, run, deadline)
+                if run.running:
+                    await asyncio.wait(run.running.values())
+        except TimeoutError:
+            pass
         finally:
             # In the order in which they wait for a slot: the semaphore searches its queue for each of them.
-            for future in running.values():
+            left = list(run.running.values())
+            for future in left:
                 future.cancel()
-            await asyncio.gather(*running.values(), return_exceptions=True)
-        for name, future in running.items():
-            if (future in late and future.cancelled()) or isinstance(_fault(future), DeadlineError):
-                message = f"the review's deadline of {self.deadline_s:g} s was reached first"
-                self._fail(ends, name, "deadline", message)
-            elif (error := _fault(future)) is not None:
+            await asyncio.gather(*left, return_exceptions=True)
+        for name, fault in run.faults.items():
+            if isinstance(fault, DeadlineError):
+                self._fail(run.ends, name, "deadline", str(late))
+            elif fault is not None:
                 # The worker boundary lets nothing through, so this is an internal error; it costs one task.
-                self._fail(ends, name, "crashed", f"{type(error).__name__} outside of the worker")
-        return ends
+                self._fail(run.ends, name, "crashed", f"{type(fault).__name__} outside of the worker")
+        return run.ends
+
+    async def _begin(self, task: ReviewTask, run: _Run, deadline: asyncio.Timeout) -> None:
+        """Begin a task as soon as there is room: one that waits takes memory as well."""
+        await self._begun.acquire()
+        future = run.running[task.task_id] = asyncio.create_task(self._settle(task, run))
+
+        def end(_future: asyncio.Task[None]) -> None:
+            self._begun.release()
+            del run.running[task.task_id]
+            if not (deadline.expired() and future.cancelled()):
+                run.faults[task.task_id] = asyncio.CancelledError() if future.cancelled() else future.exception()
+
+        future.add_done_callback(end)
 
     def _fail(self, ends: dict[str, TaskResult], name: str, reason: GapReason, message: str) -> None:
         self.trace.record("task_failed", task_id=name, reason=reason, message=message)
@@ -116,19 +147,18 @@ class Dispatcher:
         spent = 0.0 if self.started is None else self.clock.monotonic() - self.started
         return max(0.0, self.deadline_s - spent)
 
-    async def _settle(
-        self, task: ReviewTask, needed: Mapping[str, asyncio.Task[None]], ends: dict[str, TaskResult]
-    ) -> None:
-        """Wait for what the task depends on, then bring it to its end, which grows in `ends`."""
+    async def _settle(self, task: ReviewTask, run: _Run) -> None:
+        """Wait for what the task depends on, then bring it to its end, which grows in `run`."""
         results: dict[str, WorkerResult] = {}
-        for name, future in needed.items():
-            await asyncio.wait([future])
-            if _fault(future) is None and ends[name].answered:
-                results[name] = ends[name].merge_results()
+        for name in task.depends_on:
+            if name in run.running:
+                await asyncio.wait([run.running[name]])
+            if run.faults[name] is None and run.ends[name].answered:
+                results[name] = run.ends[name].merge_results()
             elif task.needs_dependencies:
-                self._fail(ends, task.task_id, "dependency", f"it needs the result of {name}, which did not come")
+                self._fail(run.ends, task.task_id, "dependency", f"it needs the result of {name}, which did not come")
                 return
-        await self._pursue(task, results, ends)
+        await self._pursue(task, results, run.ends)
 
     async def _pursue(self, task: ReviewTask, results: Mapping[str, WorkerResult], ends: dict[str, TaskResult]) -> None:
         """Follow the decisions from one task to its end."""
@@ -190,17 +220,17 @@ def _is_progress(step: NextStep) -> bool:
     return not step.gaps and (step.result is None or not step.result.gaps)
 
 
-def _fault(future: asyncio.Task[None]) -> BaseException | None:
-    """What ended a task that has ended, where it was not the end of its code."""
-    return asyncio.CancelledError() if future.cancelled() else future.exception()
-
-
 def _after(settled: TaskResult, step: NextStep) -> TaskResult:
-    """The state of a task with what a step brought."""
+    """The state of a task with what a step brought, but for the runs of tools: the trace has them."""
     return replace(
         settled,
-        results=settled.results + ((step.result,) if step.result is not None else ()),
+        results=settled.results + ((_without_runs(step.result),) if step.result is not None else ()),
         gaps=settled.gaps + step.gaps,
         human=settled.human + ((step.human,) if step.human is not None else ()),
         done=settled.done or step.action == "done",
     )
+
+
+def _without_runs(result: WorkerResult) -> WorkerResult:
+    metadata = result.metadata.model_copy(update={"tool_runs": ()})
+    return result.model_copy(update={"metadata": metadata}) if result.metadata.tool_runs else result
