@@ -54,7 +54,7 @@ NEWS_S = 3.0
 """How long to wait for a new row, before it is killed anyway."""
 
 
-class Told(NamedTuple):
+class PullHead(NamedTuple):
     """A pull request and its head."""
 
     number: int
@@ -115,10 +115,10 @@ class Ledger:
         self.at = at
         self.port = port
         self.stop = Event()
-        self.sent: set[Told] = set()
-        self.acknowledged: set[Told] = set()
+        self.sent: set[PullHead] = set()
+        self.acknowledged: set[PullHead] = set()
         self.unanswered = 0
-        """In the inbox already when it was delivered again, though nobody had been told."""
+        """In the inbox already when it was delivered again, though no client had been answered."""
         self.wrong: list[str] = []
         self._lock = Lock()
         self._next = 0
@@ -129,24 +129,24 @@ class Ledger:
             self._next += 1
             return self._next
 
-    def push(self, told: Told) -> None:
+    def push(self, pr: PullHead) -> None:
         """The branch stands there from now on."""
         with self._lock:
-            self.at.around.push(1000 + told.number % 7, *told)
+            self.at.around.push(1000 + pr.number % 7, *pr)
 
-    def sends(self, told: Told) -> None:
+    def sends(self, pr: PullHead) -> None:
         """It is about to be delivered."""
         with self._lock:
-            self.sent.add(told)
+            self.sent.add(pr)
 
-    def answered(self, told: Told, word: str) -> None:
+    def answered(self, pr: PullHead, word: str) -> None:
         """It was acknowledged, and this was said of it."""
         with self._lock:
-            again = told in self.acknowledged
-            self.acknowledged.add(told)
-            self.at.pushes[told.number] = told.head
+            again = pr in self.acknowledged
+            self.acknowledged.add(pr)
+            self.at.pushes[pr.number] = pr.head
             if again and word == "accepted":
-                self.wrong.append(f"{told} was accepted twice")
+                self.wrong.append(f"{pr} was accepted twice")
             self.unanswered += not again and word == "repeat"
 
 
@@ -156,68 +156,68 @@ class Client:
     def __init__(self, ledger: Ledger, seed: int) -> None:
         self._ledger = ledger
         self._dice = random.Random(seed)
-        self._mine: list[Told] = []
-        """Each pull request as it was told of last, and acknowledged."""
+        self._mine: list[PullHead] = []
+        """Each pull request as it was sent last, and acknowledged."""
         self._connection = http.client.HTTPConnection("127.0.0.1", ledger.port, timeout=ANSWER_S)
 
     def run(self) -> None:
-        """Until told to stop; then everything that is to be acknowledged is."""
+        """Until asked to stop; then everything that is to be acknowledged is."""
         while not self._ledger.stop.wait(self._dice.uniform(0.0, PAUSE_S)):
             self._dice.choice((self._opened, self._pushed, self._again))()
         self._connection.close()
 
     def _opened(self) -> None:
         """A new one. What nobody acknowledged GitHub does not always deliver again."""
-        told = Told(self._ledger.number(), self._head())
-        sent = self._request("opened", told)
+        pr = PullHead(self._ledger.number(), self._head())
+        sent = self._request("opened", pr)
         given_up = self._dice.random() < 1 / 3
-        if self._sent(told, *sent) or (not given_up and self._until_acknowledged(told, sent)):
-            self._mine.append(told)
+        if self._sent(pr, *sent) or (not given_up and self._until_acknowledged(pr, sent)):
+            self._mine.append(pr)
 
     def _pushed(self) -> None:
         if not self._mine:
             return
         index = self._dice.randrange(len(self._mine))
-        told = Told(self._mine[index].number, self._head())
-        self._ledger.push(told)
-        self._until_acknowledged(told, self._request("synchronize", told))
-        self._mine[index] = told
+        pr = PullHead(self._mine[index].number, self._head())
+        self._ledger.push(pr)
+        self._until_acknowledged(pr, self._request("synchronize", pr))
+        self._mine[index] = pr
 
     def _again(self) -> None:
         """What was acknowledged already, in other words: another body, with another id."""
         if self._mine:
-            told = self._dice.choice(self._mine)
-            self._until_acknowledged(told, self._request("reopened", told))
+            pr = self._dice.choice(self._mine)
+            self._until_acknowledged(pr, self._request("reopened", pr))
 
-    def _until_acknowledged(self, told: Told, sent: tuple[bytes, dict[str, str]]) -> bool:
-        while not self._sent(told, *sent):
+    def _until_acknowledged(self, pr: PullHead, sent: tuple[bytes, dict[str, str]]) -> bool:
+        while not self._sent(pr, *sent):
             time.sleep(AWAY_S)
         return True
 
-    def _request(self, action: str, told: Told) -> tuple[bytes, dict[str, str]]:
-        number = told.number
-        side = {"sha": told.head, "ref": "feature", "repo": None}
+    def _request(self, action: str, pr: PullHead) -> tuple[bytes, dict[str, str]]:
+        number = pr.number
+        side = {"sha": pr.head, "ref": "feature", "repo": None}
         place = {"id": 1000 + number % 7, "full_name": "o/n"}
         more = {"repository": place, "installation": {"id": 1 + number % 3}, "number": number}
         body = body_of(event(action, pull_request=pull(number=number, head=side), at=self._dice.random(), **more))
         return body, headers_of(body, delivery=f"{self._dice.getrandbits(128):032x}")
 
-    def _sent(self, told: Told, body: bytes, headers: dict[str, str]) -> bool:
+    def _sent(self, pr: PullHead, body: bytes, headers: dict[str, str]) -> bool:
         """Whether it was acknowledged."""
-        self._ledger.sends(told)
+        self._ledger.sends(pr)
         word = ""
         try:
             self._connection.request("POST", "/webhook", body, headers)
             answer = self._connection.getresponse()
             if answer.status != HTTPStatus.ACCEPTED:
-                self._ledger.wrong.append(f"{told} was answered with {answer.status}")
+                self._ledger.wrong.append(f"{pr} was answered with {answer.status}")
                 return True
             with suppress(http.client.HTTPException, OSError, ValueError):  # the status is there, and counts
                 word = json.loads(answer.read())["status"]
         except (http.client.HTTPException, OSError):
             self._connection.close()
             return False
-        self._ledger.answered(told, word)
+        self._ledger.answered(pr, word)
         return True
 
     def _head(self) -> str:
@@ -261,11 +261,11 @@ def web_killed(url: str | None, points: int, dice: random.Random) -> dict[str, i
                     web.begin()
                     at.begin()
             at.wait(at.quiet, END_S)
-            told = [json.loads(row[0]) for row in store.read("SELECT told FROM reviewbot_inbox")]
+            entries = [json.loads(row[0]) for row in store.read("SELECT told FROM reviewbot_inbox")]
         finally:
             web.kill()
             store.close()
-        return _checked(at, ledger, Counter(Told(each["number"], each["head_sha"]) for each in told))
+        return _checked(at, ledger, Counter(PullHead(each["number"], each["head_sha"]) for each in entries))
 
 
 def _moment(web: Web, rows: Callable[[], int], dice: random.Random, point: int) -> None:
@@ -282,21 +282,21 @@ def _moment(web: Web, rows: Callable[[], int], dice: random.Random, point: int) 
         pass  # the answer follows within a millisecond
 
 
-def _checked(at: Scene, ledger: Ledger, inbox: Counter[Told]) -> dict[str, int]:
+def _checked(at: Scene, ledger: Ledger, inbox: Counter[PullHead]) -> dict[str, int]:
     """Exit where something is lost, or was done twice; else what was counted."""
     posted = {post["key"] for post in at.around.posts}
     heads = {f"{1000 + number % 7}/{number}/{head}" for number, head in ledger.sent}
     problems = {
         "answers": ledger.wrong,
         "acknowledged, and not in the inbox": sorted(ledger.acknowledged - set(inbox)),
-        "in the inbox twice": sorted(told for told, count in inbox.items() if count > 1),
+        "in the inbox twice": sorted(pr for pr, count in inbox.items() if count > 1),
         "never sent": sorted(set(inbox) - ledger.sent),
         "reviews of heads that nobody sent": sorted(posted - heads),
     }
     if any(problems.values()):
         sys.exit(f"wrong: {problems}")
     never = set(inbox) - ledger.acknowledged
-    at.pushes.update({told.number: told.head for told in never})  # accepted is accepted, whoever heard of it
+    at.pushes.update({pr.number: pr.head for pr in never})  # accepted is accepted, whoever heard of it
     counted = {"sent": len(ledger.sent), "acknowledged": len(ledger.acknowledged), "in the inbox": len(inbox)}
     return {**counted, "killed between commit and answer": ledger.unanswered + len(never), **at.check()}
 

@@ -41,7 +41,7 @@ from reviewbot.sources.git.repository import GitRepository
 from tests.git_repo import GitRepo
 from tests.github_api.apps import AppGithub
 from tests.host_cases import AFTER, BEFORE, GithubCase, HostCase, LocalCase
-from tests.scripted_pushes import CART, PAY, SIGNER, Reviewer, Told
+from tests.scripted_pushes import CART, PAY, SIGNER, Reviewer, ScriptedRun
 from tests.still_clock import StillClock
 
 WRITES = frozenset({
@@ -109,8 +109,8 @@ def run_once(host: CodeHost, repository: str, journal: Path, attempt: int, point
                 if await find_posted(session, prepared) is not None:
                     return
                 reviewer = Reviewer(random.Random(attempt))
-                told = Told(prepared.run, reviewer, prepared.subject.snapshot.head)
-                made = await carry_out(session, replace(prepared, run=told))
+                scripted = ScriptedRun(prepared.run, reviewer, prepared.subject.snapshot.head)
+                made = await carry_out(session, replace(prepared, run=scripted))
             await post(session, made.value)
 
         asyncio.run(reviewed())

@@ -14,6 +14,7 @@ from reviewbot.domain.contracts import (
     Failure,
     FileChange,
     Finding,
+    GapReason,
     Hunk,
     Payload,
     Plan,
@@ -45,6 +46,11 @@ MakeReview = Callable[..., Review]
 MakeTask = Callable[..., ReviewTask]
 MakeWorker = Callable[..., Any]
 Dispatch = Callable[..., dict[str, TaskResult]]
+
+
+def reasons_of_gaps(settled: TaskResult) -> list[tuple[GapReason, str]]:
+    """The reason and the message of each gap of a task."""
+    return [(gap.reason, gap.message) for gap in settled.gaps]
 
 
 def one_fast(cases: Iterable[Any]) -> list[Any]:

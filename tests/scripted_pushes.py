@@ -53,7 +53,7 @@ DEFECTS = {
 WORDS = ("It breaks when", "A caller that", "Nobody expects", "Under load", "With an empty order", "For two users")
 
 
-class Told(PreparedRun):
+class ScriptedRun(PreparedRun):
     """A run in which a script takes the place of all workers."""
 
     def __init__(self, run: PreparedRun, reviewer: Reviewer, texts: Any) -> None:
@@ -124,8 +124,8 @@ class Pushing:
         ref = await fetch(office, self.case.repository, 1)
         with ExitStack() as closing:
             prepared = await asyncio.to_thread(prepare, office, ref, RunOptions(), closing)
-            told = Told(prepared.run, self.reviewer, prepared.subject.snapshot.head)
-            made = await carry_out(office, replace(prepared, run=told))
+            scripted = ScriptedRun(prepared.run, self.reviewer, prepared.subject.snapshot.head)
+            made = await carry_out(office, replace(prepared, run=scripted))
         # What stands between the steps is stored as JSON.
         return await post(office, type(made.value).model_validate_json(made.value.model_dump_json()))
 

@@ -58,7 +58,7 @@ class Reviewer:
         return a_claim(path, quote, words, confidence=self.chance.randint(80, 99), **named)
 
 
-class Told(NamedTuple):
+class PushReport(NamedTuple):
     """What the report of a push says."""
 
     paths: tuple[str, ...]
@@ -85,10 +85,10 @@ class TenPushes(Pushing):
         api.otherwise = self.reviewer
         self.seen = 0
 
-    def tell(self, files: Mapping[str, str | None]) -> Told:
+    def tell(self, files: Mapping[str, str | None]) -> PushReport:
         """Push, have the head reviewed and the review posted."""
         review = self.push(files).delivered.review
-        return Told(tuple(each.path for each in review.findings), review.notes)
+        return PushReport(tuple(each.path for each in review.findings), review.notes)
 
     def git(self, *commands: str) -> None:
         for command in commands:
@@ -118,30 +118,30 @@ def repeat_nothing_and_forget_nothing(pushes: TenPushes) -> None:
     """Ten pushes, and what stands on the host after each."""
     case, scopes = pushes.case, []
 
-    def push(files: dict[str, str | None], *commands: str) -> Told:
+    def push(files: dict[str, str | None], *commands: str) -> PushReport:
         pushes.git(*commands)
-        told = pushes.tell(files)
-        scopes.append(told.scope)
-        return told
+        report = pushes.tell(files)
+        scopes.append(report.scope)
+        return report
 
     push({"shop/pay.py": PAY, "shop/cart.py": CART})
     assert pushes.new_threads() == 4
 
     # Rows are inserted above; what was not pushed stands.
-    told = push({"shop/pay.py": TOP + PAY})
-    assert (pushes.new_threads(), len(told.paths)) == (0, 4)
+    report = push({"shop/pay.py": TOP + PAY})
+    assert (pushes.new_threads(), len(report.paths)) == (0, 4)
 
     # One is fixed in the first of two commits.
     fixed = TOP + PAY.replace("total - order.fee", "total + order.fee")
     fixing = case.repo.commit({"shop/pay.py": fixed})
-    told = push({"shop/more.py": "MORE = 1\n"})
+    report = push({"shop/more.py": "MORE = 1\n"})
     thread = pushes.threads["wrong-value"]
-    assert (pushes.new_threads(), thread.resolved, len(told.paths)) == (0, True, 3)
+    assert (pushes.new_threads(), thread.resolved, len(report.paths)) == (0, True, 3)
     assert f"**Fixed by** `{fixing[:10]}`" in thread.comments[1].body
 
     # The file is renamed: it is read again.
-    told = push({"shop/pay.py": None, "shop/money.py": fixed})
-    assert (pushes.new_threads(), {*told.paths}) == (0, {"shop/money.py", "shop/cart.py"})
+    report = push({"shop/pay.py": None, "shop/money.py": fixed})
+    assert (pushes.new_threads(), {*report.paths}) == (0, {"shop/money.py", "shop/cart.py"})
 
     # A person replies, then fixes what the thread is about: it is left to people.
     case.answer(pushes.threads["race"].thread_id, "Is it really?")
@@ -153,14 +153,14 @@ def repeat_nothing_and_forget_nothing(pushes: TenPushes) -> None:
     # Everything is one commit now, forced over the branch, and a reviewer who reads it all finds fault with what was
     # read before; then the base goes on and is merged.
     pushes.reviewer.late["order.open = False"] = "convention"
-    told = push({}, "reset --quiet --soft main", "commit --quiet -m squashed")
-    assert (pushes.new_threads(), {*told.paths}) == (0, {"shop/money.py", "shop/cart.py"})
+    report = push({}, "reset --quiet --soft main", "commit --quiet -m squashed")
+    assert (pushes.new_threads(), {*report.paths}) == (0, {"shop/money.py", "shop/cart.py"})
     assert "convention" in pushes.reviewer.claimed
     assert "convention" not in pushes.states()
     case.repo.git("checkout", "--quiet", "main")
     case.repo.commit({"README.md": "more\n"})
-    told = push({}, "checkout --quiet feature", "merge --quiet --no-edit main")
-    assert (pushes.new_threads(), {*told.paths}) == (0, {"shop/money.py", "shop/cart.py"})
+    report = push({}, "checkout --quiet feature", "merge --quiet --no-edit main")
+    assert (pushes.new_threads(), {*report.paths}) == (0, {"shop/money.py", "shop/cart.py"})
 
     # The fix is reverted: its thread says so.
     push({"shop/money.py": fixed.replace("total + order.fee", "total - order.fee")})
@@ -175,9 +175,9 @@ def repeat_nothing_and_forget_nothing(pushes: TenPushes) -> None:
     assert (pushes.new_threads(), pushes.threads["unbounded-growth"].resolved) == (0, True)
 
     # New code has a new defect; the others are in the report as well.
-    told = push({"shop/run.py": "import os\n\n\ndef run(command):\n    os.system(command)\n"})
+    report = push({"shop/run.py": "import os\n\n\ndef run(command):\n    os.system(command)\n"})
     assert (pushes.new_threads(), pushes.states()["injection"]) == (1, "new")
-    assert {*told.paths} >= {"shop/money.py", "shop/run.py"}
+    assert {*report.paths} >= {"shop/money.py", "shop/run.py"}
 
     heads = [entry.head for entry in pushes.ledger.heads]
     assert scopes == [

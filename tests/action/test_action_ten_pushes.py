@@ -15,7 +15,7 @@ from tests.git_repo import GitRepo
 from tests.github_api.apps import AppGithub
 from tests.host_cases import BEFORE, GithubCase
 from tests.messages_api import MessagesApi
-from tests.ten_pushes import TenPushes, Told, repeat_nothing_and_forget_nothing
+from tests.ten_pushes import PushReport, TenPushes, repeat_nothing_and_forget_nothing
 
 KEY = "sk-ant-api03-" + "k" * 40
 PERMISSIONS = {"contents": "read", "pull_requests": "write", "checks": "write"}
@@ -32,7 +32,7 @@ class ActionPushes(TenPushes):
         self.github, self.folder, self.tree, self.installed = case.api, folder, tree, installed
         self.runs = 0
 
-    def tell(self, files: Mapping[str, str | None]) -> Told:
+    def tell(self, files: Mapping[str, str | None]) -> PushReport:
         self.commit(files)
         self.runs += 1
         token = f"ghs_tenpushes{self.runs:026}"
@@ -50,7 +50,7 @@ class ActionPushes(TenPushes):
         [log] = json.loads(Path(ran.outputs["sarif"]).read_text())["runs"]
         paths = [each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for each in log["results"]]
         notes = (line.removeprefix("- ").replace("`", "") for line in ran.summary.splitlines())
-        return Told(tuple(paths), tuple(notes))
+        return PushReport(tuple(paths), tuple(notes))
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from reviewbot.action.event import MOVED, ForkRun
 from reviewbot.action.outcome import PostOutcome
 from reviewbot.domain.errors import EmptyChangeError, ExitCode, HostAccessError, HostError
 from tests.action_runner import pull_request
-from tests.action_runner.played import URL, PlayedPulls, Run, Told, reviewed
+from tests.action_runner.played import URL, ActionResult, PlayedPulls, Run, reviewed
 from tests.fork_cases import FORK_ID, HEAD, REPOSITORY_ID, run_event
 from tests.make import MakeFinding
 from tests.publishing import a_review
 
 
-def fork_run(run: Run, pulls: PlayedPulls, **inputs: str) -> Told:
+def fork_run(run: Run, pulls: PlayedPulls, **inputs: str) -> ActionResult:
     return run("workflow_run", run_event(), pulls, mode="fork-review", **inputs)
 
 

@@ -62,7 +62,7 @@ class PlayedPulls(ActionPulls):
 
 
 @dataclass
-class Told:
+class ActionResult:
     """What a run said in each place."""
 
     code: int
@@ -71,13 +71,13 @@ class Told:
     log: str
 
 
-Run = Callable[..., Told]
+Run = Callable[..., ActionResult]
 
 
 def played_run(folder: Path) -> Run:
     """Acts on an event in a folder; the workspace is `folder`/work."""
 
-    def act_on(event: str, payload: object, pulls: PlayedPulls | None = None, **inputs: str) -> Told:
+    def act_on(event: str, payload: object, pulls: PlayedPulls | None = None, **inputs: str) -> ActionResult:
         files = {name: folder / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_EVENT_PATH")}
         files["GITHUB_EVENT_PATH"].write_text(json.dumps(payload))
         places = {"GITHUB_WORKSPACE": folder / "work", "RUNNER_TEMP": folder, **files}
@@ -89,6 +89,6 @@ def played_run(folder: Path) -> Run:
         played = pulls or PlayedPulls(HostError("no pull request is played"))
         code = act(WorkflowStep(runner, read, voice, run_to_end, lambda: played))
         texts = [files[name].read_text() if files[name].exists() else "" for name in list(files)[:2]]
-        return Told(code, outputs_in(texts[0]), texts[1], log.getvalue())
+        return ActionResult(code, outputs_in(texts[0]), texts[1], log.getvalue())
 
     return act_on

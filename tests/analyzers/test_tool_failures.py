@@ -141,7 +141,7 @@ def new_file(path: str, text: str) -> bytes:
 
 
 @dataclass
-class Told:
+class RecordedReview:
     """A review, and everything that happened in it."""
 
     review: Review
@@ -158,12 +158,12 @@ class Told:
 
 
 @pytest.fixture
-def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Told]:
+def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., RecordedReview]:
     """A whole review by one worker that has the given tools and the witness."""
 
     def tell(
         *tools: Tool, diff: bytes | None = None, seconds: float = 60.0, listener: Callable[[Event], None] | None = None
-    ) -> Told:
+    ) -> RecordedReview:
         change = parse_diff(new_file("src/app.py", LONG) if diff is None else diff)
         every: Mapping[str, Tool] = {tool.name: tool for tool in (*tools, Witness())}
         worker_set = a_worker_set(a_card("logic", tools=tuple(every)))
@@ -187,12 +187,12 @@ def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Told]:
         )
         synthesizer = RuledSynthesizer(rules, ReviewFacts(engine.name))
         setup = Setup(planner, executor, synthesizer, clock, trace)
-        return Told(asyncio.run(review(change, setup)), trace.events, rules)
+        return RecordedReview(asyncio.run(review(change, setup)), trace.events, rules)
 
     return tell
 
 
-def check_the_rest_is_delivered(story: Told, tool: str, reason: str) -> None:
+def check_the_rest_is_delivered(story: RecordedReview, tool: str, reason: str) -> None:
     """The failure is named, the review says that it is incomplete, and the other tool's finding is there."""
     assert story.gaps_of(tool) == [reason]
     assert story.review.incomplete
@@ -201,7 +201,7 @@ def check_the_rest_is_delivered(story: Told, tool: str, reason: str) -> None:
     assert any("witness" in file.readers and tool not in file.readers for file in story.review.coverage)
 
 
-def test_without_any_failure_the_review_is_complete(telling: Callable[..., Told]) -> None:
+def test_without_any_failure_the_review_is_complete(telling: Callable[..., RecordedReview]) -> None:
     story = telling()
 
     assert not story.review.incomplete
@@ -209,7 +209,7 @@ def test_without_any_failure_the_review_is_complete(telling: Callable[..., Told]
 
 
 @pytest.mark.parametrize("name", sorted(TOOLS))
-def test_a_tool_that_crashes_is_a_gap_beside_the_others(name: str, telling: Callable[..., Told]) -> None:
+def test_a_tool_that_crashes_is_a_gap_beside_the_others(name: str, telling: Callable[..., RecordedReview]) -> None:
     story = telling(Broken(TOOLS[name], raises))
 
     check_the_rest_is_delivered(story, name, "crashed")
@@ -217,17 +217,19 @@ def test_a_tool_that_crashes_is_a_gap_beside_the_others(name: str, telling: Call
 
 
 @pytest.mark.parametrize("name", sorted(TOOLS))
-def test_a_tool_whose_thread_hangs_is_a_gap_and_the_review_ends(name: str, telling: Callable[..., Told]) -> None:
+def test_a_tool_whose_thread_hangs_is_a_gap_and_the_review_ends(
+    name: str, telling: Callable[..., RecordedReview]
+) -> None:
     check_the_rest_is_delivered(telling(Broken(TOOLS[name], hangs), seconds=0.1), name, "timeout")
 
 
 @pytest.mark.parametrize("name", one_fast(sorted(TOOLS)))
-def test_a_tool_that_floods_is_a_gap_and_drowns_nobody(name: str, telling: Callable[..., Told]) -> None:
+def test_a_tool_that_floods_is_a_gap_and_drowns_nobody(name: str, telling: Callable[..., RecordedReview]) -> None:
     check_the_rest_is_delivered(telling(Broken(TOOLS[name], floods)), name, "flooded")
 
 
 @pytest.mark.parametrize("name", PYTHON)
-def test_a_scan_that_runs_out_of_steps_is_a_gap(name: str, telling: Callable[..., Told]) -> None:
+def test_a_scan_that_runs_out_of_steps_is_a_gap(name: str, telling: Callable[..., RecordedReview]) -> None:
     tool: Any = TOOLS[name]
     tired = PythonTool(tool.name, tool._check, tool._rules, tool._reader, steps=0)
 
@@ -237,7 +239,7 @@ def test_a_scan_that_runs_out_of_steps_is_a_gap(name: str, telling: Callable[...
 @pytest.mark.parametrize("name", one_fast(PROGRAMS))
 @pytest.mark.parametrize("reason", MISBEHAVIOUR)
 def test_a_program_that_misbehaves_is_a_gap(
-    name: str, reason: str, telling: Callable[..., Told], fake_ruff: Callable[[str], Path]
+    name: str, reason: str, telling: Callable[..., RecordedReview], fake_ruff: Callable[[str], Path]
 ) -> None:
     limits = ProgramLimits(seconds=seconds_until(reason), stdout_bytes=1 << 20, stderr_bytes=1 << 20)
     tools = all_tools(ruff=fake_ruff(MISBEHAVIOUR[reason]), limits=limits)
@@ -246,14 +248,14 @@ def test_a_program_that_misbehaves_is_a_gap(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_that_is_missing_is_a_gap(name: str, telling: Callable[..., Told], tmp_path: Path) -> None:
+def test_a_program_that_is_missing_is_a_gap(name: str, telling: Callable[..., RecordedReview], tmp_path: Path) -> None:
     check_the_rest_is_delivered(telling(all_tools(ruff=tmp_path / "ruff")[name]), name, "missing_program")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_with_more_findings_than_anybody_reads_is_a_gap(
-    name: str, telling: Callable[..., Told], fake_ruff: Callable[[str], Path]
+    name: str, telling: Callable[..., RecordedReview], fake_ruff: Callable[[str], Path]
 ) -> None:
     codes = sorted(packaged_rules("ruff_rules").of_tool(name))
     places = [{"row": row, "column": 1} for row in range(1, LONG.count("\n") + 1)]
@@ -267,7 +269,7 @@ print(json.dumps([dict(found, filename=name) for found in json.loads({json.dumps
     check_the_rest_is_delivered(story, name, "flooded")
 
 
-def test_what_confined_a_program_is_in_the_trace(telling: Callable[..., Told]) -> None:
+def test_what_confined_a_program_is_in_the_trace(telling: Callable[..., RecordedReview]) -> None:
     story = telling(TOOLS["ruff-style"])
 
     (result,) = [event["outcome"] for event in story.events if event["event"] == "result"]
@@ -276,7 +278,9 @@ def test_what_confined_a_program_is_in_the_trace(telling: Callable[..., Told]) -
     assert runs["witness"] == []
 
 
-def test_a_tool_that_is_slow_on_one_file_does_not_hold_up_the_result_of_another(telling: Callable[..., Told]) -> None:
+def test_a_tool_that_is_slow_on_one_file_does_not_hold_up_the_result_of_another(
+    telling: Callable[..., RecordedReview],
+) -> None:
     other_is_there = threading.Event()
 
     def waits(tool: Tool, file: ChangedFile) -> ToolReport:

@@ -15,7 +15,7 @@ from tests.make import MakeCandidate, MakeFinding
 from tests.proving import AFTER, BEFORE, Says, change_of, offered, prover
 from tests.snapshots import InMemorySnapshot
 
-Told = tuple[str, str, int | None]
+Diagnostic = tuple[str, str, int | None]
 """Source, rule and line of what an analyzer says."""
 
 MENDED = "    if x == 3:"
@@ -38,7 +38,7 @@ class Hears:
 
 @pytest.fixture
 def say(a_candidate: MakeCandidate) -> Callable[..., list[Candidate]]:
-    def make(*result: Told, **fields: Any) -> list[Candidate]:
+    def make(*result: Diagnostic, **fields: Any) -> list[Candidate]:
         return [a_candidate(source=source, rule=rule, line=line, **fields) for source, rule, line in result]
 
     return make
@@ -64,7 +64,11 @@ def say(a_candidate: MakeCandidate) -> Callable[..., list[Candidate]]:
     ],
 )
 def test_the_program_that_reported_the_defect_no_longer_does_and_none_says_more(
-    before: list[Told], after: list[Told], reason: str, is_three: MakeFinding, say: Callable[..., list[Candidate]]
+    before: list[Diagnostic],
+    after: list[Diagnostic],
+    reason: str,
+    is_three: MakeFinding,
+    say: Callable[..., list[Candidate]],
 ) -> None:
     """The finding is of lines 5 and 6."""
     text = f"{MENDED}\n        return 1"

@@ -24,7 +24,7 @@ NAMES = ["imported-security", "imported-performance", "imported-style", "importe
 TOKEN = "gh" + "p_" + "a1B2c3D4e5F6" * 3  # put together, so that no scanner takes this file for a leak
 
 
-class Told:
+class ImportRunner:
     """Reads logs, runs all four tools on one slice, and keeps what they say."""
 
     def __init__(self, bare: Snapshot, log_of: MakeLog, run_of: Make) -> None:
@@ -43,8 +43,8 @@ class Told:
 
 
 @pytest.fixture
-def told(bare: Snapshot, log_of: MakeLog, run_of: Make) -> Told:
-    return Told(bare, log_of, run_of)
+def runner(bare: Snapshot, log_of: MakeLog, run_of: Make) -> ImportRunner:
+    return ImportRunner(bare, log_of, run_of)
 
 
 def test_there_is_one_tool_for_each_worker(log_of: MakeLog, run_of: Make, result_of: Make) -> None:
@@ -53,10 +53,10 @@ def test_there_is_one_tool_for_each_worker(log_of: MakeLog, run_of: Make, result
     assert [tool.name for tool in tools] == NAMES
 
 
-def test_a_tool_with_nothing_to_tell_is_never_run(told: Told, file_of: MakeFile, result_of: Make) -> None:
-    told(file_of("a\nb\nc"), result_of())
+def test_a_tool_with_nothing_to_tell_is_never_run(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
+    runner(file_of("a\nb\nc"), result_of())
 
-    languages = {tool.name: tool.languages for tool in told.tools}
+    languages = {tool.name: tool.languages for tool in runner.tools}
     assert languages["imported-logic"] is None
     assert [languages[name] for name in NAMES[:3]] == [frozenset()] * 3
 
@@ -68,10 +68,10 @@ def test_without_logs_no_tool_is_ever_run() -> None:
     assert notes == []
 
 
-def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: MakeFile, result_of: Make) -> None:
+def test_a_result_becomes_a_candidate_of_its_worker(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
     change = file_of(" a = 1\n+db.execute('...' + name)\n b = 2", start=2)
 
-    (found,) = told(change, result_of("S608", level="error"), tool="ruff")
+    (found,) = runner(change, result_of("S608", level="error"), tool="ruff")
 
     assert found == Candidate(
         severity="warning",
@@ -92,9 +92,9 @@ def test_a_result_becomes_a_candidate_of_its_worker(told: Told, file_of: MakeFil
     ("rule", "confidence"), [("S608", 65), ("PERF401", 65), ("E501", 60), ("B006", 65), ("F999", 65)]
 )
 def test_every_worker_starts_below_what_is_posted(
-    told: Told, file_of: MakeFile, result_of: Make, rule: str, confidence: int
+    runner: ImportRunner, file_of: MakeFile, result_of: Make, rule: str, confidence: int
 ) -> None:
-    (found,) = told(file_of("a\nb\nc"), result_of(rule), tool="ruff")
+    (found,) = runner(file_of("a\nb\nc"), result_of(rule), tool="ruff")
 
     assert found.confidence == confidence
 
@@ -111,65 +111,69 @@ def test_every_worker_starts_below_what_is_posted(
     ],
 )
 def test_severity_follows_level_and_score(
-    told: Told, file_of: MakeFile, result_of: Make, level: str, score: str, severity: str
+    runner: ImportRunner, file_of: MakeFile, result_of: Make, level: str, score: str, severity: str
 ) -> None:
     rules = [{"id": "R1", "properties": {"tags": ["security"], "security-severity": score}}]
 
-    (found,) = told(file_of("a\nb\nc"), result_of(level=level), rules=rules)
+    (found,) = runner(file_of("a\nb\nc"), result_of(level=level), rules=rules)
 
     assert found.severity == severity
 
 
-def test_only_added_lines_are_told(told: Told, file_of: MakeFile, result_of: Make) -> None:
+def test_only_added_lines_are_told(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
     change = file_of(" kept\n+added\n-gone\n kept")
     results = [result_of(f"R{line}", line=line) for line in range(1, 8)]
 
-    assert [found.rule for found in told(change, *results)] == ["R2"]
+    assert [found.rule for found in runner(change, *results)] == ["R2"]
 
 
-def test_a_result_over_lines_is_told_on_the_first_added_one(told: Told, file_of: MakeFile, result_of: Make) -> None:
+def test_a_result_over_lines_is_told_on_the_first_added_one(
+    runner: ImportRunner, file_of: MakeFile, result_of: Make
+) -> None:
     result = result_of(line=1)
     result["locations"][0]["physicalLocation"]["region"]["endLine"] = 400
 
-    (found,) = told(file_of(" run(\n     cmd,\n+    shell=True,\n )\n other()"), result)
+    (found,) = runner(file_of(" run(\n     cmd,\n+    shell=True,\n )\n other()"), result)
 
     assert (found.line, found.end_line, found.quote) == (3, 5, "shell=True,")
 
 
 def test_a_result_about_a_whole_class_is_not_about_its_last_line(
-    told: Told, file_of: MakeFile, result_of: Make
+    runner: ImportRunner, file_of: MakeFile, result_of: Make
 ) -> None:
     result = result_of(line=1)
     result["locations"][0]["physicalLocation"]["region"]["endLine"] = 400
 
-    assert told(file_of("late", start=100), result) == []
+    assert runner(file_of("late", start=100), result) == []
 
 
-def test_other_files_are_not_told(told: Told, file_of: MakeFile, result_of: Make) -> None:
-    assert told(file_of("a\nb\nc"), result_of(uri="src/other.py")) == []
-    told(file_of("a\nb\nc"), result_of())
-    assert [report.candidates for report in told.reports(file_of("a\nb\nc", path="src/more.py"))] == [()] * 4
+def test_other_files_are_not_told(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
+    assert runner(file_of("a\nb\nc"), result_of(uri="src/other.py")) == []
+    runner(file_of("a\nb\nc"), result_of())
+    assert [report.candidates for report in runner.reports(file_of("a\nb\nc", path="src/more.py"))] == [()] * 4
 
 
-def test_a_result_that_stands_twice_is_told_once(told: Told, file_of: MakeFile, result_of: Make) -> None:
-    assert len(told(file_of("a\nb\nc"), result_of(), result_of(), result_of("R2"))) == 2
+def test_a_result_that_stands_twice_is_told_once(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
+    assert len(runner(file_of("a\nb\nc"), result_of(), result_of(), result_of("R2"))) == 2
 
 
-def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(told: Told, file_of: MakeFile, result_of: Make) -> None:
+def test_a_secret_of_the_log_or_the_line_is_shown_nowhere(
+    runner: ImportRunner, file_of: MakeFile, result_of: Make
+) -> None:
     change = file_of(f"a\nb\ntoken = '{TOKEN}'")
 
-    (found,) = told(change, result_of(message={"text": f"found {TOKEN}\nin it"}), tool="gitleaks")
+    (found,) = runner(change, result_of(message={"text": f"found {TOKEN}\nin it"}), tool="gitleaks")
 
     assert TOKEN[4:] not in found.model_dump_json()
     assert found.message == "found ghp_**** in it"
     assert (found.category, found.cwe) == ("secret", 798)
 
 
-def test_a_flood_is_cut_and_named(told: Told, file_of: MakeFile, result_of: Make) -> None:
+def test_a_flood_is_cut_and_named(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
     change = file_of("\n".join("x" for _ in range(300)))
-    told(change, *(result_of(line=line) for line in range(1, 301)))
+    runner(change, *(result_of(line=line) for line in range(1, 301)))
 
-    report = told.reports(change)[NAMES.index("imported-logic")]
+    report = runner.reports(change)[NAMES.index("imported-logic")]
 
     assert len(report.candidates) == 100
     assert report.gap is not None
@@ -177,8 +181,8 @@ def test_a_flood_is_cut_and_named(told: Told, file_of: MakeFile, result_of: Make
     assert (report.run.tool, report.run.exit_code) == ("imported-logic", None)
 
 
-def test_a_note_says_what_became_of_each_run(told: Told, file_of: MakeFile, result_of: Make) -> None:
-    told(
+def test_a_note_says_what_became_of_each_run(runner: ImportRunner, file_of: MakeFile, result_of: Make) -> None:
+    runner(
         file_of("a\nb\nc"),
         result_of(),
         result_of(uri="other.py"),
@@ -189,7 +193,7 @@ def test_a_note_says_what_became_of_each_run(told: Told, file_of: MakeFile, resu
         tool="Semgrep\nOSS",
     )
 
-    (note,) = told.notes
+    (note,) = runner.notes
     assert note == (
         "Semgrep OSS (x.sarif): 1 of its results are about files of this change; "
         "not read: 1 about other files, 2 no problem, 1 suppressed, 1 without a line"
@@ -222,9 +226,9 @@ def test_any_text_makes_a_candidate_that_contracts_take(
     **texts: str,
 ) -> None:
     text, rule, tool = texts["text"], texts["rule"], texts["tool"]
-    told = Told(no_snapshot, log_of, run_of)
+    runner = ImportRunner(no_snapshot, log_of, run_of)
 
-    (found,) = told(file_of("+a\n+b\n+c"), result_of(rule, message={"text": text}), tool=tool)
+    (found,) = runner(file_of("+a\n+b\n+c"), result_of(rule, message={"text": text}), tool=tool)
 
     assert found.source.startswith("imported:")
-    assert "\n" not in found.message + told.notes[0]
+    assert "\n" not in found.message + runner.notes[0]

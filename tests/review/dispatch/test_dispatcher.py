@@ -12,7 +12,6 @@ import pytest
 from reviewbot.domain.contracts import (
     Failure,
     Gap,
-    GapReason,
     Outcome,
     ReviewTask,
     WorkerResult,
@@ -30,16 +29,13 @@ from tests.make import (
     MakeResult,
     MakeTask,
     MakeWorker,
+    reasons_of_gaps,
 )
 
 Results = Mapping[str, WorkerResult]
 
 SOON_S = 0.3
 """A deadline. No test waits for it: the time of the loop leaps there."""
-
-
-def gaps(settled: TaskResult) -> list[tuple[GapReason, str]]:
-    return [(gap.reason, gap.message) for gap in settled.gaps]
 
 
 # --- all at once, within bounds
@@ -185,7 +181,7 @@ def test_a_task_that_needs_a_result_that_did_not_come_is_a_named_gap(
     ends = dispatch(a_plan(first, second), worker)
 
     message = "it needs the result of logic:a.py#1, which did not come"
-    assert gaps(ends[second.task_id]) == [("dependency", message)]
+    assert reasons_of_gaps(ends[second.task_id]) == [("dependency", message)]
     assert second.task_id not in worker.given
 
 
@@ -250,7 +246,7 @@ def test_the_deadline_turns_what_is_late_into_gaps_and_keeps_the_rest(
 
     assert ends[quick.task_id].answered
     late = ("deadline", "the review's deadline of 0.3 s was reached first")
-    assert gaps(ends[slow.task_id]) == gaps(ends[waiting.task_id]) == [late]
+    assert reasons_of_gaps(ends[slow.task_id]) == reasons_of_gaps(ends[waiting.task_id]) == [late]
     assert [event["task_id"] for event in trace.of("task_failed")] == [slow.task_id, waiting.task_id]
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from reviewbot.domain.contracts import (
-    GapReason,
     Outcome,
     ReviewTask,
     WorkerResult,
 )
-from reviewbot.domain.ports import TaskResult
 from tests.make import (
     Dispatch,
     MakeEscalation,
@@ -21,11 +19,8 @@ from tests.make import (
     MakeResult,
     MakeTask,
     MakeWorker,
+    reasons_of_gaps,
 )
-
-
-def gaps(settled: TaskResult) -> list[tuple[GapReason, str]]:
-    return [(gap.reason, gap.message) for gap in settled.gaps]
 
 
 def test_a_task_that_fails_three_times_is_a_gap_and_the_others_go_on(
@@ -36,7 +31,7 @@ def test_a_task_that_fails_three_times_is_a_gap_and_the_others_go_on(
 
     ends = dispatch(a_plan(bad, good), worker)
 
-    assert gaps(ends[bad.task_id]) == [("breaker", "given up after 3 failures: prose")]
+    assert reasons_of_gaps(ends[bad.task_id]) == [("breaker", "given up after 3 failures: prose")]
     assert ends[good.task_id].answered
     assert [failures for task_id, failures in worker.asked if task_id == bad.task_id] == [0, 1, 2]
 
@@ -65,7 +60,7 @@ def test_a_journal_that_cannot_store_costs_no_finding(
     end = dispatch(a_plan(task), a_worker({task.task_id: found}), journal=Full())[task.task_id]
 
     assert end.results == (found,)
-    assert gaps(end) == [("crashed", "OSError outside of the worker")]
+    assert reasons_of_gaps(end) == [("crashed", "OSError outside of the worker")]
 
 
 # --- chains of decisions
