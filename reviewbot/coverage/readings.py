@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from reviewbot.diff.rows import SEPARATOR
 from reviewbot.domain.contracts import FileChange, Payload, Reading, Span
@@ -35,17 +36,18 @@ def spans_of(payload: Payload) -> tuple[Span, ...]:
             counts[-1][0] += line[:1] in (" ", "-")
             counts[-1][1] += line[:1] in (" ", "+")
     starts = zip(payload.starts, counts, strict=False)
-    return tuple(
-        Span(old_start=old, old_count=lines[0], new_start=new, new_count=lines[1]) for (old, new), lines in starts
-    )
+    return tuple(_span(old, lines[0], new, lines[1]) for (old, new), lines in starts)
 
 
 def spans_of_file(file: FileChange) -> tuple[Span, ...]:
     """All hunks of a file."""
-    return tuple(
-        Span(old_start=hunk.old_start, old_count=hunk.old_count, new_start=hunk.new_start, new_count=hunk.new_count)
-        for hunk in file.hunks
-    )
+    return tuple(_span(each.old_start, each.old_count, each.new_start, each.new_count) for each in file.hunks)
+
+
+@lru_cache(4_096)
+def _span(old_start: int, old_count: int, new_start: int, new_count: int) -> Span:
+    """A span; equal ones share one, since each worker of a file states the same."""
+    return Span(old_start=old_start, old_count=old_count, new_start=new_start, new_count=new_count)
 
 
 def covers(readings: Sequence[Reading], file: FileChange) -> bool:

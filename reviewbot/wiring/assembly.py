@@ -32,7 +32,7 @@ from reviewbot.review.feedback import NO_FEEDBACK, FeedbackTable
 from reviewbot.review.model_calibration import ModelTables
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.trace import Event, Trace
-from reviewbot.sources.memory import MemoryJournal, SystemClock
+from reviewbot.sources.memory import MemoryJournal, NoJournal, SystemClock
 from reviewbot.wiring.change_sources import Subject, notes_on
 from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, MakePreview, rule_parts
 from reviewbot.wiring.models import MakeRateLimiter, RunServices, asks_models, own_secrets
@@ -163,7 +163,7 @@ def setup(
         engine=parts.engine,
         tools=tools,
         snapshot=subject.snapshot,
-        journal=kept,
+        journal=NoJournal() if journal is None else kept,
         clock=clock,
         trace=trace,
         run_id=name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
@@ -21,6 +22,9 @@ OWN_VERSION = "1"
 
 _QUOTE, _MESSAGE = 4_000, 2_000
 """The longest quote and message that a candidate may have."""
+
+MAX_CLEAN_REPORTS = 4_096
+"""Of about 1 kB each. Equal runs of a tool differ in their milliseconds."""
 
 
 def quote_of(text: str) -> str:
@@ -142,8 +146,8 @@ async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Ga
 
 def report(path: str, run: ToolRun, found: Kept | None = None, missed: Gap | None = None) -> ToolReport:
     """A report in the order of the lines; what was not kept of a flood is a gap where nothing else is."""
-    if found is None:
-        return ToolReport(candidates=(), run=run, gap=missed)
+    if found is None or not (found.candidates or found.flood):
+        return _clean_report(run) if missed is None else ToolReport(candidates=(), run=run, gap=missed)
     if found.flood:
         flood = f"{run.tool} has {found.flood}"
         missed = (
@@ -153,3 +157,9 @@ def report(path: str, run: ToolRun, found: Kept | None = None, missed: Gap | Non
         )
     ordered = sorted(found.candidates, key=lambda each: (each.line or 0, each.rule))
     return ToolReport(candidates=tuple(ordered), run=run, gap=missed)
+
+
+@lru_cache(MAX_CLEAN_REPORTS)
+def _clean_report(run: ToolRun) -> ToolReport:
+    """The report of a run that found nothing. Equal runs share one: a large change has a hundred thousand of them."""
+    return ToolReport(candidates=(), run=run)

@@ -9,7 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from graphlib import TopologicalSorter
 from hashlib import sha256
 from typing import NamedTuple
@@ -162,7 +162,6 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
 
 def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Sequence[str] = ()) -> ReviewTask:
     """One task of one worker on one slice. Nothing in it depends on where in the file the slice stands."""
-    tier, *higher = card.tiers
     return ReviewTask(
         task_id=task_id,
         worker=card.name,
@@ -170,15 +169,22 @@ def task_for(card: WorkerCard, payload: Payload, task_id: str, depends_on: Seque
         instruction=card.description,
         success_criterion=card.success_criterion,
         payload=payload,
-        constraints=Constraints(
-            max_tokens=card.budget.max_tokens,
-            timeout_ms=card.budget.timeout_ms,
-            max_turns=card.budget.max_turns,
-            tier=tier,
-            higher_tiers=tuple(higher),
-        ),
+        constraints=_constraints(card),
         depends_on=tuple(depends_on),
         needs_dependencies=card.needs_dependencies,
+    )
+
+
+@lru_cache(64)
+def _constraints(card: WorkerCard) -> Constraints:
+    """What a task of this card may spend; all tasks of a card share one."""
+    tier, *higher = card.tiers
+    return Constraints(
+        max_tokens=card.budget.max_tokens,
+        timeout_ms=card.budget.timeout_ms,
+        max_turns=card.budget.max_turns,
+        tier=tier,
+        higher_tiers=tuple(higher),
     )
 
 
