@@ -18,7 +18,7 @@ from reviewbot.app.runtime.host_request import send_request
 from reviewbot.domain.errors import HostAccessError, HostError
 
 TIMEOUT_S = 5.0
-"""For each wait on GitHub: a person is waiting, and a thread of the server."""
+"""For each request to GitHub: a person is waiting, and a thread of the server."""
 
 MAX_REQUESTS = 30
 """To list what a person may read. What does not fit into so many is not shown."""

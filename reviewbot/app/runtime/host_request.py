@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import http.client
 import time
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from contextlib import closing
 
 from reviewbot.domain.errors import HostError
+from reviewbot.hosts.github.transport import BrokenError, HttpSession
 
 TIMEOUT_S = 15.0
 MAX_ANSWER_BYTES = 256 * 1024
@@ -31,28 +31,16 @@ def send_request(  # noqa: PLR0913 - the parts of a request, by name
         path: what follows it, with its query.
         headers: besides those of the connection.
         body: ASCII.
-        timeout_s: for each wait on the network, and for the whole body, which may come byte by byte.
-        max_bytes: of the answer that are read; the rest is cut off.
+        timeout_s: for all of it, to the last byte of the body.
+        max_bytes: of the answer; a longer one is none.
     """
-    parts = urlsplit(base_url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.netloc, timeout=timeout_s)
-    known = {"Accept": "application/vnd.github+json", "User-Agent": "reviewbot"}
-    length = {"Content-Length": str(len(body))} if method == "POST" else {}
+    end = time.monotonic() + timeout_s
+    known = {"Accept": "application/vnd.github+json", "User-Agent": "reviewbot", **headers}
     try:
-        connection.request(method, parts.path + path, body=body or None, headers={**known, **length, **headers})
-        answer = connection.getresponse()
-        return answer.status, _read_body(answer, max_bytes, time.monotonic() + timeout_s)
-    except (OSError, http.client.HTTPException) as error:
-        raise HostError(f"GitHub cannot be reached ({type(error).__name__})") from None
-    finally:
-        connection.close()
-
-
-def _read_body(answer: http.client.HTTPResponse, max_bytes: int, until: float) -> bytes:
-    data = b""
-    while len(data) < max_bytes and (part := answer.read1(max_bytes - len(data))):
-        data += part
-        if time.monotonic() > until:
-            raise TimeoutError
-    return data
+        with closing(HttpSession(base_url, max_bytes)) as session:
+            answer = session.send(
+                method, base_url + path, known, body or None, lambda: end - time.monotonic(), follow=False
+            )
+    except BrokenError as error:
+        raise HostError(f"GitHub cannot be reached ({error})") from None
+    return answer.status, answer.content

@@ -54,8 +54,10 @@ class BrokenError(Exception):
 class HttpSession:
     """Connections to one host; safe to use from several threads. Proxies and certificates as the environment says."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, max_bytes: int = MAX_BYTES) -> None:
+        """`max_bytes`: of one answer that is not streamed."""
         self.origin = origin_of(url)
+        self._max_bytes = max_bytes
         self._session = requests.Session()
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self._session.auth = _no_netrc
@@ -105,7 +107,7 @@ class HttpSession:
                 if response.status_code != HTTPStatus.OK:
                     raise BrokenError(f"the answer is {response.status_code}", sent=True, final=True)
                 # As it comes: what is packed is for the caller to unpack, within bounds.
-                yield from _limit_pieces(response.raw.stream(_PIECE, decode_content=False), left, limit)
+                yield from _pieces(response, left, limit, unpack=False)
         except (requests.RequestException, HTTPError) as error:
             raise BrokenError(type(error).__name__, sent=True) from None
 
@@ -124,7 +126,7 @@ class HttpSession:
                 allow_redirects=False,
                 stream=True,
             ) as response:
-                content = _read(response, left)
+                content = b"".join(_pieces(response, left, self._max_bytes, unpack=True))
                 names = {name.lower(): value for name, value in response.headers.items()}
                 return Raw(response.status_code, names, content)
         except (requests.RequestException, HTTPError) as error:
@@ -186,18 +188,14 @@ def _timeout(left_s: float) -> tuple[float, float]:
     return min(CONNECT_S, left_s), min(READ_S, left_s)
 
 
-def _read(response: requests.Response, left: Callable[[], float]) -> bytes:
-    """The whole body. Raises BrokenError where it is too long or comes too slowly."""
-    return b"".join(_limit_pieces(response.iter_content(_PIECE), left, MAX_BYTES))
-
-
-def _limit_pieces(pieces: Iterator[bytes], left: Callable[[], float], limit: int) -> Iterator[bytes]:
-    """Yield the pieces. Raises BrokenError where they are too long together or come too slowly."""
+def _pieces(response: requests.Response, left: Callable[[], float], limit: int, *, unpack: bool) -> Iterator[bytes]:
+    """Yield the body as it arrives. Raises BrokenError where it is longer than `limit` or comes too slowly."""
     size = 0
-    for piece in pieces:
+    # `read1` waits for the network once: `stream` waits until a piece is full, and a host may send it byte by byte.
+    while piece := response.raw.read1(_PIECE, decode_content=unpack):
         size += len(piece)
         if size > limit:
-            raise BrokenError(f"its answer is longer than {limit >> 20} MiB", sent=True, final=True)
+            raise BrokenError(f"its answer is longer than {limit >> 10:,} KiB", sent=True, final=True)
         if left() <= 0:
             raise BrokenError("there is no time left", sent=True, final=True)
         yield piece

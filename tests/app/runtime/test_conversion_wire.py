@@ -54,7 +54,8 @@ def test_the_code_is_all_that_is_told(answering: Answering) -> None:
 
     assert line == f"POST /app-manifests/{code}/conversions HTTP/1.1"
     assert {each.partition(":")[0] for each in headers if each} == {
-        *("Host", "Accept-Encoding", "Accept", "Content-Length", "User-Agent", "X-GitHub-Api-Version")
+        *("Host", "Accept-Encoding", "Accept", "Connection"),
+        *("Content-Length", "User-Agent", "X-GitHub-Api-Version"),
     }
     assert "canary-client" not in repr(found)
 
@@ -62,13 +63,13 @@ def test_the_code_is_all_that_is_told(answering: Answering) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (b"SSH-2.0-hello\r\n", "GitHub cannot be reached (BadStatusLine)"),
-        (b"", "GitHub cannot be reached (RemoteDisconnected)"),
+        (b"SSH-2.0-hello\r\n", "GitHub cannot be reached (ConnectionError)"),
+        (b"", "GitHub cannot be reached (ConnectionError)"),
         (http(b"[]"), "GitHub's answer holds no credentials that can be read"),
-        (http(json.dumps(ANSWER).encode())[:-1], "GitHub's answer holds no credentials that can be read"),
+        (http(json.dumps(ANSWER).encode())[:-1], "GitHub cannot be reached (ProtocolError)"),
         (
             http(json.dumps({"filler": "x" * MAX_ANSWER_BYTES, **ANSWER}).encode()),
-            "GitHub's answer holds no credentials that can be read",
+            "GitHub cannot be reached (its answer is longer than 256 KiB)",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -18,11 +19,11 @@ from reviewbot.domain.errors import (
     HostMissingError,
     HostUnknownError,
 )
-from reviewbot.hosts.github import transport
 from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.errors import Failed, fault, graphql_fault, message_of
 from reviewbot.hosts.github.rate_limits import Again, limit_pause_s
+from reviewbot.hosts.github.transport import MAX_BYTES, origin_of
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import (
     bad_token,
@@ -233,11 +234,9 @@ def test_nothing_is_written_to_where_a_redirect_leads(github_api: FakeGitHub, cl
     assert len(github_api.recorded) == 1
 
 
-def test_an_answer_that_is_too_long_is_not_read_to_its_end(
-    github_api: FakeGitHub, client: GithubClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(transport, "MAX_BYTES", 10)  # what is tested is that the cap holds, not how large it is
-    github_api.refuse("GET", "shop$", Reply(200, b"x" * 100_000), times=9)
+def test_an_answer_that_is_too_long_is_not_read_to_its_end(github_api: FakeGitHub, client: GithubClient) -> None:
+    packed = gzip.compress(bytes(MAX_BYTES + 1), 1)
+    github_api.refuse("GET", "shop$", Reply(200, packed, {"content-encoding": "gzip"}), times=9)
 
     with pytest.raises(HostError, match="longer than"):
         client.request("GET", SHOP)
@@ -388,4 +387,4 @@ def test_bodies_are_json(github_api: FakeGitHub, client: GithubClient) -> None:
 
 @pytest.mark.parametrize("url", ["http://[half", "https://host:port/", "https://user@host/", "/path", ""])
 def test_an_odd_address_has_no_origin(url: str) -> None:
-    assert transport.origin_of(url) == ""
+    assert origin_of(url) == ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from threading import Timer
 from typing import Any
 
@@ -55,6 +57,36 @@ def test_an_answer_that_comes_too_slowly_is_left_and_may_have_been_carried_out(
     with pytest.raises(BrokenError, match="no time left") as broken:
         session.send("GET", github_api.url + SHOP, {}, None, lambda: next(left))
     assert (broken.value.sent, broken.value.final) == (True, True)
+
+
+@pytest.mark.parametrize("headers", [b"Content-Length: 100000", b"Transfer-Encoding: chunked"])
+def test_the_deadline_counts_for_each_part_that_arrives_however_small_it_is(headers: bytes) -> None:
+    asked, stop = threading.Semaphore(0), threading.Event()
+    left = iter([5.0, 5.0, 0.0])
+
+    def seconds_left() -> float:
+        asked.release()
+        return next(left)
+
+    def drip() -> None:
+        with listening.accept()[0] as connection, suppress(OSError):
+            connection.recv(65_536)
+            for part in (b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n\r\n20000\r\nx", b"x"):
+                asked.acquire()
+                connection.sendall(part)
+            stop.wait()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=drip)
+        thread.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        try:
+            with closing(HttpSession(address)) as session, pytest.raises(BrokenError, match="no time left"):
+                session.send("GET", f"{address}/", {}, None, seconds_left)
+        finally:
+            stop.set()
+            asked.release(2)
+            thread.join()
 
 
 @pytest.mark.parametrize("left", [0.0, -1.0])
