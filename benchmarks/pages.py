@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reviewbot.app.pages.github_sign_in import GithubSignIn, Person, Repository
+from reviewbot.app.pages.github_sign_in import GithubSignIn, Repository, SignedInUser
 from reviewbot.app.pages.parts import PagesParts
 from reviewbot.app.pages.sessions import Sessions
 from reviewbot.app.pages.sign_in import SESSION
@@ -108,7 +108,7 @@ def served(database: Database, folder: Path) -> Iterator[tuple[int, str]]:
     inbox = open_inbox(str(folder / "inbox.sqlite"))
     pages = PagesParts(database, lambda: github, Settings(), "https://github.com", inbox.put)
     readable = {number: Repository(f"owner/repository-{number}", 1, may_write=False) for number in READABLE}
-    cookie = Sessions(pages).begin(Person("octocat", "token"), readable)
+    cookie = Sessions(pages).begin(SignedInUser("octocat", "token"), readable)
     server = WebServer(create_app(WebParts(inbox, lambda: credentials, Settings(), pages=pages)), "127.0.0.1", 0)
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -30,7 +30,7 @@ from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.triggers.values import Delivery, Trigger, TriggerKind
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.runner import RetryTimings
-from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview
+from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, RunSteps, StoredReview
 from reviewbot.app.worker.worker import Parts, Worker
 from tests.inbox_rows import counts
 
@@ -113,8 +113,8 @@ class Around:
 # --- the steps ---
 
 
-def steps_of(around: Around, policy: str = "p1") -> Steps:
-    """Steps as the real ones are meant to be, against the folder."""
+def steps_of(around: Around, policy: str = "p1") -> RunSteps:
+    """RunSteps as the real ones are meant to be, against the folder."""
 
     def fetch(run: RunContext) -> Json | End:
         head = around.head(run.request)
@@ -144,7 +144,7 @@ def steps_of(around: Around, policy: str = "p1") -> Steps:
     def close(order: ReviewRequest) -> None:
         append(around.folder / "checks.jsonl", {"ended": _key(order)})
 
-    return Steps(policy, fetch, review, post, close=close)
+    return RunSteps(policy, fetch, review, post, close=close)
 
 
 def _compare(around: Around, tasks: list[str], answers: list[str]) -> None:

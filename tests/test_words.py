@@ -86,9 +86,15 @@ def faults_in(texts: dict[str, str]) -> list[str]:
 
 
 def replaced_names_in(path: str, text: str) -> list[str]:
-    """`PATH:NAME` for a folder, module, class, alias or function, private ones too, that has a replaced name."""
+    """`PATH:NAME` for a folder, module, class, alias or function, private ones too, that has a replaced name.
+
+    A class or an alias may not have one in other letters either, as `Patience` for `patience`.
+    """
     names = (Path(path).parent.name, Path(path).stem, *DEFINITION.findall(text))
-    return [f"{path}:{name}" for name in names if name.lstrip("_") in REPLACED]
+    bare = [(name, name.lstrip("_")) for name in names]
+    return [
+        f"{path}:{name}" for name, each in bare if each in REPLACED or (each[:1].isupper() and each.lower() in REPLACED)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +153,12 @@ def test_a_replaced_name_is_found_in_folders_modules_classes_and_functions() -> 
     text = "class _Crew:\n    def told(self) -> None:\n        async def begun() -> None: ...\n\nnames = _given = 1\n"
     names = [each.removeprefix("keeper/office.py:") for each in replaced_names_in("keeper/office.py", text)]
     assert names == ["keeper", "office", "_Crew", "told", "begun"]
+
+
+def test_a_replaced_name_is_found_in_other_letters_as_the_name_of_a_class() -> None:
+    text = "class _Patience:\n    def Facts(self) -> None: ...\n\nclass Line_: ...\n"
+    names = [each.removeprefix("review/plan.py:") for each in replaced_names_in("review/plan.py", text)]
+    assert names == ["_Patience", "Facts"]
 
 
 def test_a_replaced_name_is_found_in_aliases_of_types() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from reviewbot.config.rules import RuleLevels
 from reviewbot.config.settings import KEYS, Key, Settings
-from reviewbot.config.values import Names, Switch
+from reviewbot.config.values import NameList, Switch
 
 
 def flags_of(arguments: argparse.Namespace) -> dict[str, object]:
@@ -27,7 +27,7 @@ def add_flags(groups: Mapping[str, argparse._ActionsContainer], only: Collection
             how: dict[str, Any] = {"metavar": key.flag.metavar}
             if isinstance(key.kind, Switch):
                 how = {"action": "store_true", "default": None}
-            elif isinstance(key.kind, Names):
+            elif isinstance(key.kind, NameList):
                 how |= {"nargs": "+", "action": "extend"}
             elif isinstance(key.kind, RuleLevels):
                 how |= {"action": "append"}

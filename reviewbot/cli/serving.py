@@ -26,7 +26,7 @@ from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.store.durable.workers import Workers
-from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.counters import Counters
 from reviewbot.app.store.inbox.inbox import Inbox
 from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.web.app import create_app
@@ -63,7 +63,7 @@ def serve_web(arguments: argparse.Namespace, environ: Mapping[str, str]) -> int:
             inbox=inbox,
             credentials=credentials,
             settings=settings_of(None, environ, {}),
-            tallies=Tallies(store).read,
+            tallies=Counters(store).read,
             states=Runs(runs).counts,
             workers=partial(Workers(runs).alive, options.silent_s),
             metrics_token=_token(environ, "REVIEWBOT_METRICS_TOKEN"),

@@ -19,7 +19,7 @@ from reviewbot.config.values import (
     Choice,
     Dollars,
     Globs,
-    Names,
+    NameList,
     Number,
     SettingType,
     ShortText,
@@ -165,7 +165,7 @@ class Settings:
         Globs(), default=(), repository=True, unset="nothing", merge=_union,
         meaning="Globs of files that no model is shown; what one source names, no other takes back.")
     workers: tuple[str, ...] = setting(
-        Names(), default=(), flag=Flag("--worker", "NAME"), repository=_WITH_FLOOR, unset="all", affects="task",
+        NameList(), default=(), flag=Flag("--worker", "NAME"), repository=_WITH_FLOOR, unset="all", affects="task",
         meaning="Names of the workers to run; empty: all.")
     worker: tuple[WorkerLimit, ...] = setting(
         WorkerLimits(), default=(), repository=_LESS, unset="as each card says", merge=merge_limits,

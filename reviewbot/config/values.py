@@ -173,7 +173,7 @@ class Globs(_Texts):
         )
 
 
-class Names(_Texts):
+class NameList(_Texts):
     """A list of worker names."""
 
     def __init__(self) -> None:

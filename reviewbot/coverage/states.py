@@ -47,7 +47,7 @@ NO_MODEL = "analyzers read it, and no model"
 NOT_ALL = "not all of its hunks were read"
 
 
-class _Evidence(NamedTuple):
+class _FileReadings(NamedTuple):
     """Everything that is known of one file."""
 
     file: FileChange
@@ -70,7 +70,7 @@ def final_coverage(
     with_models = any(reading.models for reading in chain.from_iterable(by_path.values()))
     failed = {gap.path for gap in gaps if gap.worker != READER}
     return [
-        _coverage(_Evidence(file, parsed, planned, by_path.get(file.path, ()), file.path in failed, with_models))
+        _coverage(_FileReadings(file, parsed, planned, by_path.get(file.path, ()), file.path in failed, with_models))
         for file, parsed, planned in _with_needs(change, plan)
     ]
 
@@ -97,7 +97,7 @@ def _with_needs(change: ChangeSet, plan: Plan) -> Iterator[tuple[FileChange, Par
         yield file, parsed, planned
 
 
-def _coverage(known: _Evidence) -> FileCoverage:
+def _coverage(known: _FileReadings) -> FileCoverage:
     state, reasons = _state(known)
     earlier = next((each.head for each in known.readings if each.head), "") if state in READ else ""
     return FileCoverage(
@@ -114,7 +114,7 @@ def _coverage(known: _Evidence) -> FileCoverage:
     )
 
 
-def _state(known: _Evidence) -> tuple[CoverageState, list[str]]:
+def _state(known: _FileReadings) -> tuple[CoverageState, list[str]]:
     """The state, and the reasons for it."""
     file, parsed, planned = known.file, known.parsed, known.planned
     if is_removed(file, parsed):
@@ -126,7 +126,7 @@ def _state(known: _Evidence) -> tuple[CoverageState, list[str]]:
     return _state_by_readings(known)
 
 
-def _state_by_readings(known: _Evidence) -> tuple[CoverageState, list[str]]:
+def _state_by_readings(known: _FileReadings) -> tuple[CoverageState, list[str]]:
     """The same for a file whose lines are known."""
     file, reason, readings = known.file, known.planned.reason, known.readings
     lacking = _lacking(known)
@@ -144,7 +144,7 @@ def _state_by_readings(known: _Evidence) -> tuple[CoverageState, list[str]]:
     return "not_reviewed", [reason, *lacking] if reason or lacking else [_why_nothing(file)]
 
 
-def _reviews(known: _Evidence) -> list[Reading]:
+def _reviews(known: _FileReadings) -> list[Reading]:
     """The readings that count as a review of the file."""
     if known.with_models:
         return [each for each in known.readings if each.models]
@@ -153,7 +153,7 @@ def _reviews(known: _Evidence) -> list[Reading]:
     return [each for each in known.readings if each.analyzers]
 
 
-def _lacking(known: _Evidence) -> list[str]:
+def _lacking(known: _FileReadings) -> list[str]:
     """Why the file was not seen completely, however many have read what there was to see."""
     reasons = [known.parsed.reason] if known.parsed.state == "partial" else []
     reasons += [CUT_LINE] if known.file.minified else []

@@ -57,16 +57,16 @@ Priced = Callable[[str, Usage], float | None]
 
 
 @dataclass(frozen=True)
-class Calls:
+class CallCounts:
     """How many calls: at least, likely and at most."""
 
     least: int
     likely: int
     most: int
 
-    def __add__(self, other: Calls) -> Calls:
+    def __add__(self, other: CallCounts) -> CallCounts:
         """Both together."""
-        return Calls(self.least + other.least, self.likely + other.likely, self.most + other.most)
+        return CallCounts(self.least + other.least, self.likely + other.likely, self.most + other.most)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Share:
     name: str
     models: tuple[str, ...]
     tasks: int
-    calls: Calls
+    calls: CallCounts
     usage: Usage
     dollars: float | None
     """None where the price of one of the models is not known."""
@@ -94,9 +94,9 @@ class Estimate:
     """Dollars after which no further call is made."""
 
     @property
-    def calls(self) -> Calls:
+    def calls(self) -> CallCounts:
         """Number of calls of all shares."""
-        return sum((share.calls for share in self.shares), start=Calls(0, 0, 0))
+        return sum((share.calls for share in self.shares), start=CallCounts(0, 0, 0))
 
     @property
     def usage(self) -> Usage:
@@ -189,7 +189,12 @@ def _planner(question: ModelRequest, models: Mapping[Tier, str], prices: Priced)
     likely = Usage(calls=1, input_tokens=read, output_tokens=min(write, PLAN_ANSWER))
     most = [_written(AT_MOST * read, write), _written(AT_MOST * read + write, write)]
     return _share(
-        PLANNER, 0, Calls(1, 1, PLANNER_CALLS), [_Call(model, likely)], [_Call(model, each) for each in most], prices
+        PLANNER,
+        0,
+        CallCounts(1, 1, PLANNER_CALLS),
+        [_Call(model, likely)],
+        [_Call(model, each) for each in most],
+        prices,
     )
 
 
@@ -208,7 +213,7 @@ def _readers(preview: Preview, models: Mapping[Tier, str], prices: Priced) -> Sh
         most += [_Call(model, _written(longest, 0))] * max_turns
         most.append(_Call(model, Usage(output_tokens=request.max_tokens)))
     tasks = sum(not task.programs_only for task in preview.plan.tasks)
-    calls = Calls(len(counts), sum(count for count, _ in counts), sum(count for _, count in counts))
+    calls = CallCounts(len(counts), sum(count for count, _ in counts), sum(count for _, count in counts))
     return _share(READER, tasks, calls, likely, most, prices)
 
 
@@ -232,7 +237,7 @@ def _judge(preview: Preview, request: ModelRequest, models: Mapping[Tier, str], 
     read = calls * each + 2 * max_turns * AT_MOST * written
     most = [_Call(model, _written(read / calls, 0))] * calls
     most.append(_Call(model, Usage(output_tokens=requests * request.max_tokens)))
-    return _share(JUDGE, 0, Calls(0, turns, calls), likely, most, prices)
+    return _share(JUDGE, 0, CallCounts(0, turns, calls), likely, most, prices)
 
 
 def _lines(plan: Plan) -> int:
@@ -275,7 +280,7 @@ def _written(tokens: float, output: int) -> Usage:
 
 
 def _share(
-    name: str, tasks: int, calls: Calls, likely: Sequence[_Call], most: Sequence[_Call], prices: Priced
+    name: str, tasks: int, calls: CallCounts, likely: Sequence[_Call], most: Sequence[_Call], prices: Priced
 ) -> Share:
     return Share(
         name=name,

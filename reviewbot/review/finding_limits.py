@@ -23,7 +23,7 @@ _NAMED = 5
 """Rules that a message names with their numbers."""
 
 
-class Kept(NamedTuple):
+class CappedCandidates(NamedTuple):
     """The candidates that are kept, the worst first where there were too many, and how many of each rule there were."""
 
     candidates: tuple[Candidate, ...]
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
         return f"{self.total} findings here ({most}{more}); {len(self.candidates)} are kept, the worst of each rule"
 
 
-def keep(candidates: Iterable[Candidate], limit: int, per_rule: int = MAX_PER_RULE) -> Kept:
+def keep(candidates: Iterable[Candidate], limit: int, per_rule: int = MAX_PER_RULE) -> CappedCandidates:
     """At most `limit` candidates and `per_rule` of each rule; in their order where all are kept.
 
     Of each rule the worst comes first, then of each the second, and so on. Candidates are taken one by one and those
@@ -63,10 +63,10 @@ def keep(candidates: Iterable[Candidate], limit: int, per_rule: int = MAX_PER_RU
             del mine[per_rule:]
     there = [each for mine in held.values() for each in mine]
     if len(there) == counts.total() <= limit and all(times <= per_rule for times in counts.values()):
-        return Kept(tuple(candidate for _, candidate in sorted(there, key=_came)), counts)
+        return CappedCandidates(tuple(candidate for _, candidate in sorted(there, key=_came)), counts)
     ranked = [(rank, each) for mine in held.values() for rank, each in enumerate(sorted(mine, key=_badness)[:per_rule])]
     ranked.sort(key=lambda pair: (pair[0], _badness(pair[1])))
-    return Kept(tuple(candidate for _, (_, candidate) in ranked[:limit]), counts)
+    return CappedCandidates(tuple(candidate for _, (_, candidate) in ranked[:limit]), counts)
 
 
 def _came(each: tuple[int, Candidate]) -> int:

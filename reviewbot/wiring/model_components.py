@@ -13,7 +13,7 @@ from reviewbot.domain.contracts.answers import ReviewAnswer
 from reviewbot.llm.agents.calibrator import Calibrator, prompt_hash
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import JUDGE_BOUNDS, ConversingModel, JudgingSynthesizer
-from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
 from reviewbot.llm.estimate import Preview
@@ -54,7 +54,7 @@ def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | 
         session.model,
         context.services.trace,
         prompt("planner"),
-        Planning(plan_above=settings.plan_above, replan=settings.replan),
+        PlanningSettings(plan_above=settings.plan_above, replan=settings.replan),
         session.deadline.remaining_s,
         lambda plan: head.begin(plan, session.ready),
         _mask(context),

@@ -9,7 +9,7 @@ from reviewbot.app.scheduling.scheduler import Scheduler
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import Runs
 from reviewbot.app.worker.runner import RetryTimings, Runner
-from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview
+from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, RunSteps, StoredReview
 from tests.github_api.apps import a_key
 from tests.still_clock import Moment
 
@@ -107,7 +107,7 @@ def raising(error: Exception, times: int = 99) -> Callable[[RunContext], Json | 
 
 
 class Play:
-    """Steps that tests set, and what was called."""
+    """RunSteps that tests set, and what was called."""
 
     def __init__(self) -> None:
         self.called: list[str] = []
@@ -123,7 +123,7 @@ class Play:
         self.closed: list[tuple[str, str]] = []
         """Heads whose check run was ended, and why."""
 
-    def steps(self) -> Steps:
+    def steps(self) -> RunSteps:
         def fetch(run: RunContext) -> Json | End:
             self.called.append("fetch")
             self.runs.append(run)
@@ -147,7 +147,7 @@ class Play:
             self.on_close(result)
             self.closed.append((result.head_sha, result.refusal))
 
-        return Steps("p", fetch, review, post, resolve, conclude, close)
+        return RunSteps("p", fetch, review, post, resolve, conclude, close)
 
 
 class Stage:

@@ -19,7 +19,7 @@ from reviewbot.app.runtime.supervise import Child
 from reviewbot.app.store.durable.database import Database, open_database
 from reviewbot.app.store.durable.runs import RunRecord, Runs
 from reviewbot.app.store.durable.workers import Workers
-from reviewbot.app.store.inbox.counters import Tallies, Tally
+from reviewbot.app.store.inbox.counters import Counters, Tally
 from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.app.store.inbox.store import InboxError, Store, open_store
 from reviewbot.app.triggers.values import Delivery, Trigger
@@ -128,7 +128,7 @@ def test_metrics_are_those_of_the_databases_that_workers_use(
     environ: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     store = open_store(str(tmp_path / "inbox.sqlite"), durable=False)
-    Tallies(store).add_all([Tally("runs", {"outcome": "posted"}, 3)])
+    Counters(store).add_all([Tally("runs", {"outcome": "posted"}, 3)])
     store.close()
     a_run(tmp_path, f"review:5:7:{HEAD}:p")
     result: list[str] = []

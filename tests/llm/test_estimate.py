@@ -26,7 +26,7 @@ from reviewbot.llm.estimate import (
     RULING_TOKENS,
     TURN_ANSWER,
     TURN_RESULTS,
-    Calls,
+    CallCounts,
     Estimate,
     Preview,
     estimate,
@@ -79,7 +79,7 @@ def test_a_reader_writes_its_request_to_the_cache_and_reads_it_in_every_further_
 
     reader, judge = counted(made).shares
 
-    assert (reader.name, reader.tasks, reader.calls) == ("reader", 2, Calls(1, LIKELY_TURNS, 11))
+    assert (reader.name, reader.tasks, reader.calls) == ("reader", 2, CallCounts(1, LIKELY_TURNS, 11))
     assert reader.usage == Usage(
         calls=3,
         cached_tokens=2 * size + TURN_RESULTS + TURN_ANSWER,
@@ -90,7 +90,7 @@ def test_a_reader_writes_its_request_to_the_cache_and_reads_it_in_every_further_
     # Its prefix is in the readers' cache.
     first = estimate_tokens(made.judge) + MIN_CLAIMS * CLAIM_TOKENS
     known = estimate_tokens(replace(made.judge, turns=()))
-    assert (judge.name, judge.calls) == ("judge", Calls(0, 2, 25))
+    assert (judge.name, judge.calls) == ("judge", CallCounts(0, 2, 25))
     assert judge.usage == Usage(
         calls=2,
         cached_tokens=known + first,
@@ -107,7 +107,7 @@ def test_at_most_every_turn_all_room_and_every_token_are_counted(preview: Callab
 
     room = MAX_HINT_TOKENS + 400 // CHARS_PER_TOKEN + 5 * MAX_TURN_TOKENS
     whole = math.ceil(AT_MOST * (estimate_tokens(request) + room) + request.max_tokens)
-    assert reader.calls == Calls(1, 2, 5)
+    assert reader.calls == CallCounts(1, 2, 5)
     assert reader.most == 5 * whole + request.max_tokens
     assert reader.dollars is not None
     assert reader.dollars < reader.most
@@ -116,7 +116,7 @@ def test_at_most_every_turn_all_room_and_every_token_are_counted(preview: Callab
 def test_without_tools_a_reader_answers_at_once(preview: Callable[..., Preview], a_request: Make) -> None:
     [reader] = counted(preview(a_request(tools=()), judge=None)).shares
 
-    assert reader.calls == Calls(1, 1, 2)
+    assert reader.calls == CallCounts(1, 1, 2)
 
 
 def test_no_answer_is_longer_than_the_request_allows(preview: Callable[..., Preview], a_request: Make) -> None:
@@ -174,7 +174,7 @@ def test_the_planner_is_counted_once_and_at_most_with_a_repair_of_its_answer(
     planner = counted(preview(question=question)).shares[0]
 
     read = estimate_tokens(question)
-    assert (planner.name, planner.calls) == ("planner", Calls(1, 1, 2))
+    assert (planner.name, planner.calls) == ("planner", CallCounts(1, 1, 2))
     assert planner.dollars == read + 900
     assert planner.most == math.ceil(AT_MOST * read) + math.ceil(AT_MOST * read + 900) + 2 * 900
 

@@ -25,7 +25,7 @@ from reviewbot.diff.paths import is_test
 from reviewbot.diff.rows import Row, hunk_rows
 from reviewbot.domain.contracts import Candidate, Hunk
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
-from reviewbot.review.finding_limits import Kept
+from reviewbot.review.finding_limits import CappedCandidates
 from reviewbot.threads import in_thread
 
 NAME = "diff-semantics"
@@ -57,7 +57,7 @@ class DiffSemantics:
         # In other languages what was removed alone is looked at: that is no reading of what is there.
         return report(file.path, own_run(self.name, began, parsed=file.language == "python"), found, missed)
 
-    def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[Kept, bool]:
+    def _checked(self, file: ChangedFile, snapshot: Snapshot) -> tuple[CappedCandidates, bool]:
         from reviewbot.analyzers.both_sides.stale_texts import stale_texts  # noqa: PLC0415 - as below
         from reviewbot.analyzers.both_sides.weakened_tests import weakened_tests  # noqa: PLC0415 - as below
 

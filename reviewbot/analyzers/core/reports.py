@@ -13,7 +13,7 @@ from reviewbot.analyzers.core.rules import Rule
 from reviewbot.domain.contracts import Candidate, Gap, GapReason, ToolRun
 from reviewbot.domain.ports import ChangedFile, Snapshot, ToolReport
 from reviewbot.redact.mask import redact
-from reviewbot.review.finding_limits import MAX_PER_FILE, Kept, keep
+from reviewbot.review.finding_limits import MAX_PER_FILE, CappedCandidates, keep
 from reviewbot.threads import in_thread, stoppable
 from reviewbot.wording import with_count
 
@@ -74,7 +74,7 @@ def own_run(tool: str, began: float, *, parsed: bool = True) -> ToolRun:
     return ToolRun(tool=tool, version=OWN_VERSION, duration_ms=spent, parsed=parsed)
 
 
-def cap_candidates(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> Kept:
+def cap_candidates(candidates: Iterable[Candidate], room: int = MAX_PER_FILE) -> CappedCandidates:
     """Cap the candidates of one tool for one file; an iterator may be of any length."""
     return keep(stoppable(candidates), min(room, MAX_PER_FILE))
 
@@ -144,7 +144,7 @@ async def scan(tool: str, path: str, candidates: Iterable[Candidate], missed: Ga
     return report(path, own_run(tool, began), found, missed)
 
 
-def report(path: str, run: ToolRun, found: Kept | None = None, missed: Gap | None = None) -> ToolReport:
+def report(path: str, run: ToolRun, found: CappedCandidates | None = None, missed: Gap | None = None) -> ToolReport:
     """A report in the order of the lines; what was not kept of a flood is a gap where nothing else is."""
     if found is None or not (found.candidates or found.flood):
         return _clean_report(run) if missed is None else ToolReport(candidates=(), run=run, gap=missed)

@@ -116,7 +116,7 @@ _MAX_TAGS = 100
 _HIGHEST_SCORE = 10
 
 
-class Facts(NamedTuple):
+class RuleProperties(NamedTuple):
     """What a result and its rule are about."""
 
     tags: frozenset[str]
@@ -156,14 +156,14 @@ class Descriptors:
         return name or a_text(found.get("id")), found
 
 
-def facts_of(result: dict[str, Any], rule: dict[str, Any]) -> Facts:
+def properties_of(result: dict[str, Any], rule: dict[str, Any]) -> RuleProperties:
     """The facts that a result and its rule state; the result's own come first."""
     bags = [a_dict(each.get("properties")) for each in (result, rule)]
     tags = [a_text(tag)[:_TAG_CHARS] for bag in bags for tag in a_list(bag.get("tags"))[:_MAX_TAGS]]
     words = [*tags, *_weaknesses(result, rule, bags)]
     numbers = (int(match[1]) for word in words for match in _CWE.finditer(word))
     scores = (_score(bag.get("security-severity")) for bag in bags)
-    return Facts(_lowered(tuple(tags)), next(numbers, None), next(filter(None, scores), 0.0))
+    return RuleProperties(_lowered(tuple(tags)), next(numbers, None), next(filter(None, scores), 0.0))
 
 
 @lru_cache(maxsize=512)

@@ -43,7 +43,7 @@ class Result(NamedTuple):
     tags: frozenset[str] = frozenset()
     cwe: int | None = None
     score: float = 0.0
-    """See `Facts` for these three."""
+    """See `RuleProperties` for these three."""
 
 
 @dataclass(frozen=True)

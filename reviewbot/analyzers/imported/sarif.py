@@ -17,7 +17,7 @@ from reviewbot.analyzers.imported.descriptors import (
     a_number,
     a_text,
     an_entry,
-    facts_of,
+    properties_of,
 )
 from reviewbot.analyzers.imported.results import (
     MAX_LOG_RESULTS,
@@ -94,7 +94,7 @@ def _result(result: dict[str, Any], descriptors: Descriptors, run: dict[str, Any
         uri=uri,
         line=line,
         end_line=max(line, a_number(region.get("endLine")) or line),
-        **facts_of(result, rule)._asdict(),
+        **properties_of(result, rule)._asdict(),
     )
 
 

@@ -47,7 +47,7 @@ class Repository(NamedTuple):
     """Whether its person may push to it."""
 
 
-class Person(NamedTuple):
+class SignedInUser(NamedTuple):
     """Who signed in."""
 
     login: str
@@ -74,7 +74,7 @@ class GithubSignIn:
         }
         return f"{self.web_url}/login/oauth/authorize?{urlencode(query)}"
 
-    def exchange(self, code: str, verifier: str) -> Person:
+    def exchange(self, code: str, verifier: str) -> SignedInUser:
         """The person whose consent a code stands for. Raises HostAccessError for a refused code, and HostError."""
         if not _CODE.fullmatch(code):
             raise HostAccessError("this is no code of GitHub's")
@@ -92,7 +92,7 @@ class GithubSignIn:
         token = _parsed(_Token, status, data).access_token
         if not token:
             raise HostAccessError("GitHub did not take the code; sign in again")
-        return Person(_parsed(_User, *self._get("/user", token)).login, token)
+        return SignedInUser(_parsed(_User, *self._get("/user", token)).login, token)
 
     def repositories(self, token: str) -> Mapping[int, Repository]:
         """What a person may read through the App's installations, by id.

@@ -18,7 +18,7 @@ from reviewbot.app.pages.render import page, problem
 from reviewbot.app.pages.runs import key_of_request, list_page, next_page, the_viewer
 from reviewbot.app.store.durable.commands import CommandRecord, Commands
 from reviewbot.app.store.durable.human_queue import HumanQueue
-from reviewbot.app.store.durable.listing import MAX_KEY, RunFilter, RunListing, Scope
+from reviewbot.app.store.durable.listing import MAX_KEY, RunFilter, RunListing, VisibleInstallations
 from reviewbot.app.store.durable.runs import RunRecord
 from reviewbot.app.triggers.values import Delivery, Trigger
 from reviewbot.config.settings import DEFAULT, settings_in_force
@@ -127,7 +127,9 @@ def _one_page(rows: list[Decision]) -> tuple[list[Decision], str]:
     return shown, next_page(shown[-1].at, "-")
 
 
-def _decisions(parts: PagesParts, listing: RunListing, scope: Scope, before: float) -> Iterator[Decision]:
+def _decisions(
+    parts: PagesParts, listing: RunListing, scope: VisibleInstallations, before: float
+) -> Iterator[Decision]:
     for item, entry in HumanQueue(parts.database).audit(scope, MAX_ROWS + 1, before):
         what = f"{entry.action.replace('_', ' ')}: {item.finding.title or item.finding.message}"
         yield Decision(entry.at, entry.actor, what, item.repository, item.pull, entry.channel, entry.reason)

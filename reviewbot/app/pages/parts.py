@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from reviewbot.app.pages.github_sign_in import GithubSignIn, Repository
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.durable.listing import Scope
+from reviewbot.app.store.durable.listing import VisibleInstallations
 from reviewbot.app.triggers.values import Delivery
 from reviewbot.config.settings import Settings
 
@@ -48,7 +48,7 @@ class Viewer:
         return self.repositories is None or bool(self.repositories)
 
     @property
-    def readable(self) -> Scope:
+    def readable(self) -> VisibleInstallations:
         """The repositories whose runs they may see."""
         return None if self.repositories is None else tuple(self.repositories)
 

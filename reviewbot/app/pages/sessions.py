@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 from cryptography.fernet import Fernet, InvalidToken
 
-from reviewbot.app.pages.github_sign_in import Person, Repository
+from reviewbot.app.pages.github_sign_in import Repository, SignedInUser
 from reviewbot.app.pages.parts import PagesParts, Viewer
 from reviewbot.app.store.durable.sessions import SessionRow, SessionTable
 from reviewbot.domain.errors import HostAccessError
@@ -55,7 +55,7 @@ class Sessions:
         self._parts = parts
         self._table = SessionTable(parts.database)
 
-    def begin(self, person: Person, repositories: Mapping[int, Repository]) -> str:
+    def begin(self, person: SignedInUser, repositories: Mapping[int, Repository]) -> str:
         """A session of a person; its cookie, which is always a new one."""
         cookie = new_cookie()
         self._add(cookie, "github", person.login, person.token, _packed(repositories))

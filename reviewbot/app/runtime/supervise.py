@@ -88,7 +88,9 @@ async def supervise(children: Sequence[Child], timings: RestartTimings | None = 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    keepers = [asyncio.create_task(_Keeper(child, stop, timings or RestartTimings()).keep()) for child in children]
+    keepers = [
+        asyncio.create_task(_ChildSupervisor(child, stop, timings or RestartTimings()).keep()) for child in children
+    ]
     try:
         return max(await asyncio.gather(*keepers))
     finally:
@@ -96,7 +98,7 @@ async def supervise(children: Sequence[Child], timings: RestartTimings | None = 
             loop.remove_signal_handler(number)
 
 
-class _Keeper:
+class _ChildSupervisor:
     """One child, again and again."""
 
     def __init__(self, child: Child, stop: asyncio.Event, timings: RestartTimings) -> None:

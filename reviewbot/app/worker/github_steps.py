@@ -22,7 +22,7 @@ from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.labels import Labels
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Runs, WorkerCost
-from reviewbot.app.store.inbox.counters import Tallies, Tally
+from reviewbot.app.store.inbox.counters import Counters, Tally
 from reviewbot.app.store.inbox.store import InboxError
 from reviewbot.app.triggers.decide import refusal_of
 from reviewbot.app.worker.answer_reply import JudgeReply
@@ -30,7 +30,16 @@ from reviewbot.app.worker.follow_command import CommandFollower, with_wishes
 from reviewbot.app.worker.live_trace import kept_while_it_grows
 from reviewbot.app.worker.merge_group import answer_merge_group
 from reviewbot.app.worker.metrics import tallies_of, tallies_of_calls
-from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
+from reviewbot.app.worker.work import (
+    End,
+    Json,
+    Posted,
+    ReviewRequest,
+    RunContext,
+    RunSteps,
+    StoredReview,
+    UnwantedError,
+)
 from reviewbot.delivery import mask_trace
 from reviewbot.domain.contracts import Finding
 from reviewbot.domain.contracts.pulls import PullRef, PullReview
@@ -94,7 +103,7 @@ class App:
     environ: Mapping[str, str] = field(repr=False)
     """With the operator's settings and the models' keys."""
     bot_id: Callable[[], int | None]
-    tallies: Tallies
+    tallies: Counters
     database: Callable[[], Database]
     """Where commands, labels and decisions are kept; there is one as soon as a step is carried out."""
     clock: Clock = field(default_factory=SystemClock)
@@ -107,10 +116,10 @@ def policy_name(environ: Mapping[str, str]) -> str:
     return hashlib.sha256(f"{__version__}|{settings!r}".encode()).hexdigest()[:12]
 
 
-def github_steps(app: App) -> Steps:
+def github_steps(app: App) -> RunSteps:
     """The steps. Raises ConfigError where the operator's settings cannot be used."""
-    hosted = Hosted(app)
-    return Steps(
+    hosted = GitHubSteps(app)
+    return RunSteps(
         policy=policy_name(app.environ),
         fetch=hosted.fetch,
         review=hosted.review,
@@ -124,8 +133,8 @@ def github_steps(app: App) -> Steps:
     )
 
 
-class Hosted:
-    """The functions of `Steps`."""
+class GitHubSteps:
+    """The functions of `RunSteps`."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -147,7 +156,7 @@ class Hosted:
         """The review; its trace is kept also where it breaks off."""
         ref = PullRef.model_validate_json(json.dumps(fetched["ref"]))
         with self._session(run, LOOKING) as session, ExitStack() as closing:
-            prepared = await asyncio.to_thread(prepare, session, ref, self._terms(run), closing)
+            prepared = await asyncio.to_thread(prepare, session, ref, self._run_options(run), closing)
             if (end := await self._needless(run.request, session, prepared)) is not None:
                 return end
             try:
@@ -200,7 +209,7 @@ class Hosted:
         return Posted(posted.review_id or 0, posted.url)
 
     def resolve(self, request: ReviewRequest) -> ReviewRequest | None:
-        """As `Steps.resolve`."""
+        """As `RunSteps.resolve`."""
         if request.trigger.get("kind") == "group":
             with self._host(request, LOOKING) as host:
                 answer_merge_group(host, request, self._app.signer())
@@ -233,20 +242,20 @@ class Hosted:
         return judge
 
     def conclude(self, run: RunContext, end: End) -> None:
-        """As `Steps.conclude`."""
+        """As `RunSteps.conclude`."""
         with self._session(run, LOOKING) as session:
             pull = session.host.pull_request(run.request.repository, run.request.number)
             if _other(run.request, pull) is None:
                 asyncio.run(self._refused(session, ref_of(pull), f"{end.reason} (run {run.run_id})"))
 
     def close(self, request: ReviewRequest) -> None:
-        """As `Steps.close`. Only a check run is ended that we began when this was the head."""
+        """As `RunSteps.close`. Only a check run is ended that we began when this was the head."""
         with self._host(request, LOOKING) as host:
             draft = CheckDraft(STOPPED, f"**{STOPPED}:** {md(request.refusal)}\n", "", "cancelled")
             host.checks(request.repository, request.number).finish_started(CHECK_NAME, request.head_sha, draft)
 
     def decide(self, item: QueueItem) -> Json:
-        """As `Steps.decide`."""
+        """As `RunSteps.decide`."""
         request = ReviewRequest(item.installation, item.name, item.repository, item.pull, item.head)
         with self._host(request, POSTING) as host:
             return DecisionFollower(host, self._app.database(), self._app.signer()).follow(item)
@@ -277,7 +286,7 @@ class Hosted:
             self._app.tokens.forget(request.installation)
             raise
 
-    def _terms(self, run: RunContext) -> RunOptions:
+    def _run_options(self, run: RunContext) -> RunOptions:
         flags, anew = with_wishes(run.request)
         database, pull = self._app.database(), run.request.pull
         dismissed = Commands(database).dismissals(pull)
@@ -305,7 +314,7 @@ class Hosted:
         return End("refused", why)
 
     def count(self, state: str, seconds: float) -> None:
-        """As `Steps.count`."""
+        """As `RunSteps.count`."""
         wrong = [Tally("errors", {"kind": f"run {state}"}, 1.0)] if state in ("failed", "parked") else []
         self._add([Tally("runs", {"outcome": state}, 1.0), *wrong])
         if state == "posted":

@@ -20,7 +20,7 @@ from reviewbot.app.store.durable.intents import DurableIntents
 from reviewbot.app.store.durable.journal import DurableJournal
 from reviewbot.app.store.durable.rate import SharedRate
 from reviewbot.app.store.durable.runs import Heads, Runs, State
-from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
+from reviewbot.app.worker.work import End, Json, ReviewRequest, RunContext, RunSteps, StoredReview, UnwantedError
 from reviewbot.domain.errors import (
     HostAccessError,
     HostError,
@@ -98,7 +98,12 @@ class Runner:
     """Carries out runs in this worker, each in a thread of the engine."""
 
     def __init__(
-        self, database: Database, steps: Steps, scheduler: Scheduler, executor: str, timings: RetryTimings | None = None
+        self,
+        database: Database,
+        steps: RunSteps,
+        scheduler: Scheduler,
+        executor: str,
+        timings: RetryTimings | None = None,
     ) -> None:
         self._database = database
         self._steps = steps

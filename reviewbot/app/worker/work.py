@@ -38,7 +38,7 @@ class ReviewRequest:
     """As "owner/name"; only for the host and for people, ids tell apart."""
     repository_id: int
     number: int
-    """0 where the request does not say, as for the check of a fork: see `Steps.resolve`."""
+    """0 where the request does not say, as for the check of a fork: see `RunSteps.resolve`."""
     head_sha: str
     """Empty where the request does not say, such as a comment."""
     cause: str = "push"
@@ -123,7 +123,7 @@ class Posted:
 
 
 @dataclass(frozen=True)
-class Steps:
+class RunSteps:
     """The coarse steps. Each may be carried out again after a crash, and must come to the same end.
 
     HostError and its kinds are tried again where that may help, HostMovedError is like `End("moved")`; any other error

@@ -21,7 +21,7 @@ from reviewbot.app.worker.engine import DurableEngine
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.periodic_tasks import MEND_S, TIDY_S, Heartbeat, PeriodicTasks, Reconciler, Retention
 from reviewbot.app.worker.runner import RetryTimings, Runner
-from reviewbot.app.worker.work import Steps
+from reviewbot.app.worker.work import RunSteps
 from reviewbot.domain.errors import ConfigError
 
 logger = logging.getLogger("reviewbot.app.worker")
@@ -53,7 +53,7 @@ class Chore:
 class Parts:
     """The dependencies of a worker."""
 
-    steps: Steps
+    steps: RunSteps
     inbox: Inbox | None = None
     chores: tuple[Chore, ...] = ()
     timings: RetryTimings = field(default_factory=RetryTimings)

@@ -46,7 +46,7 @@ class SymbolIndex:
         self.files = tuple(path for path in files if language_of(path) in LANGUAGES)
         self._contents = contents
         self._lock = Lock()
-        self._names: _Names | None = None
+        self._names: _NameFilter | None = None
         self._parsed: OrderedDict[str, FileSymbols] = OrderedDict()
 
     def find(
@@ -90,7 +90,7 @@ class SymbolIndex:
         """The files that may define a name."""
         with self._lock:
             if self._names is None:
-                self._names = _Names(self._contents(self.files))
+                self._names = _NameFilter(self._contents(self.files))
         return self._names.files_with(name)
 
     def _parse(self, paths: Sequence[str]) -> dict[str, FileSymbols]:
@@ -109,7 +109,7 @@ class SymbolIndex:
         return {path: found for path in paths if (found := known.get(path) or fresh.get(path)) is not None}
 
 
-class _Names:
+class _NameFilter:
     """Which files may define which names."""
 
     def __init__(self, contents: Iterator[tuple[str, bytes]]) -> None:

@@ -22,7 +22,7 @@ from reviewbot.domain.errors import (
 )
 from reviewbot.hosts.base import PullRequest, ReadChange
 from reviewbot.hosts.github.client import GithubClient
-from reviewbot.hosts.github.diff_from_file_list import Listed, change_of, read_file_list, text_of
+from reviewbot.hosts.github.diff_from_file_list import ListedFile, change_of, read_file_list, text_of
 from reviewbot.hosts.github.files.trees import Objects
 from reviewbot.hosts.github.pull import GithubPull, check_repository, check_sha, read_pull
 from reviewbot.strict_json import a_dict, a_list
@@ -117,7 +117,7 @@ def _by_list(client: GithubClient, pull: PullRequest, notes: list[str]) -> tuple
     return change_of(files, modes), hashlib.sha256(text_of(files)).hexdigest()
 
 
-def _modes(objects: Objects, head_sha: str, files: list[Listed]) -> dict[str, str]:
+def _modes(objects: Objects, head_sha: str, files: list[ListedFile]) -> dict[str, str]:
     """Git's modes of the new sides, which a list does not tell: a link must not be read as a file."""
     modes = {}
     for file in files:

@@ -25,10 +25,10 @@ from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.errors import GRAPHQL, Failed, fault, graphql_fault
 from reviewbot.hosts.github.rate_limits import (
     DEADLINE_S,
-    Again,
     BlockingClock,
-    Patience,
     RemainingRequests,
+    RetryableError,
+    RetryPolicy,
 )
 from reviewbot.hosts.github.transport import MOVED, BrokenError, HttpSession, Raw, RequestCall, origin_of
 
@@ -86,7 +86,7 @@ class GithubClient:
         self._before_write = before_write
         self._session = HttpSession(access.api_url)
         self._clock = clock
-        self._patience = Patience(self._clock, deadline_s)
+        self._retry_policy = RetryPolicy(self._clock, deadline_s)
         self._left = RemainingRequests()
         self._requester = Requester(
             auth=Auth.Token(access.token),
@@ -102,12 +102,12 @@ class GithubClient:
 
     def within(self, deadline_s: float) -> Self:
         """Begin a new deadline, so many seconds from now: a review may take longer than reading and posting do."""
-        self._patience = Patience(self._clock, deadline_s)
+        self._retry_policy = RetryPolicy(self._clock, deadline_s)
         return self
 
     def wait(self, seconds: float) -> None:
         """Wait as a HostLimitError asked. Raises HostLimitError at once where the deadline comes first."""
-        self._patience.wait(seconds)
+        self._retry_policy.wait(seconds)
 
     def remaining(self, limit: str = "core") -> int | None:
         """Requests that GitHub leaves this token in this hour ("core": of REST; "graphql"); None: not known."""
@@ -144,21 +144,21 @@ class GithubClient:
             self._before_write()
         again = method in REPEATABLE if repeatable is None else repeatable
         asked = _Asked(method, path, dict(query or {}), body, accept or ACCEPT)
-        raw = self._patience.carry_out(lambda: self._once(asked, repeatable=again))
+        raw = self._retry_policy.carry_out(lambda: self._once(asked, repeatable=again))
         return ApiAnswer(raw.status, raw.headers, raw.content if accept else _json(raw, asked.about, repeatable=again))
 
     def redirection(self, path: str) -> str:
         """The address that GitHub redirects `path` to, without following it. Raises HostError and its kinds."""
         _check_path(path)
         asked = _Asked("GET", path, {}, None, ACCEPT)
-        raw = self._patience.carry_out(lambda: self._once(asked, repeatable=True, follow=False))
+        raw = self._retry_policy.carry_out(lambda: self._once(asked, repeatable=True, follow=False))
         if raw.status not in MOVED:
             raise HostError(f"GitHub answers {asked.about} with {raw.status} and not with another address")
         return urljoin(self.access.api_url, raw.headers.get("location", ""))
 
     def remaining_s(self) -> float:
         """Seconds until the deadline; below zero after it."""
-        return self._patience.remaining_s()
+        return self._retry_policy.remaining_s()
 
     def pages(self, path: str, *, query: Mapping[str, str | int] | None = None) -> Iterator[JSON]:
         """Yield the data of each page of a list, by the links to the next one, which stay on this host."""
@@ -197,11 +197,11 @@ class GithubClient:
             found: dict[str, JSON] = data["data"]
             return found
 
-        return self._patience.carry_out(once)
+        return self._retry_policy.carry_out(once)
 
     def _once(self, asked: _Asked, *, repeatable: bool, follow: bool = True) -> Raw:
-        """One try. Raises Again where another one may fare better, else HostError and its kinds."""
-        call = RequestCall(self._session, self._patience.remaining_s, follow=follow)
+        """One try. Raises RetryableError where another one may fare better, else HostError and its kinds."""
+        call = RequestCall(self._session, self._retry_policy.remaining_s, follow=follow)
         try:
             self._requester.requestJson(
                 asked.method,
@@ -261,7 +261,7 @@ def _connection_error(origin: str, about: str, error: BrokenError, *, repeatable
     failure = HostError(
         f"GitHub cannot be reached at {origin} for {about}: {error}; is this machine online, and does it need a proxy?"
     )
-    return failure if error.final else Again(failure)
+    return failure if error.final else RetryableError(failure)
 
 
 def _json(raw: Raw, about: str, *, repeatable: bool) -> JSON:

@@ -27,7 +27,7 @@ WITHHELD = "GitHub withholds the text of this change, which is too large for it"
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedFile:
     """One file of a list, as far as it is used."""
 
     path: str
@@ -46,7 +46,7 @@ class Listed:
         return not self.patch and self.added + self.removed > 0
 
 
-def read_file_list(rows: Iterable[Mapping[str, Any]]) -> list[Listed]:
+def read_file_list(rows: Iterable[Mapping[str, Any]]) -> list[ListedFile]:
     """The files of a list. Source: https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files."""
     found = []
     for row in rows:
@@ -56,22 +56,22 @@ def read_file_list(rows: Iterable[Mapping[str, Any]]) -> list[Listed]:
         moved = old if isinstance(old, str) and row.get("status") in {"renamed", "copied"} else None
         added, removed = (row[k] if isinstance(row.get(k), int) else 0 for k in ("additions", "deletions"))
         status, sha, patch = (row[k] if isinstance(row.get(k), str) else "" for k in ("status", "sha", "patch"))
-        found.append(Listed(path, moved, status, sha, max(0, added), max(0, removed), patch))
+        found.append(ListedFile(path, moved, status, sha, max(0, added), max(0, removed), patch))
     return found
 
 
-def text_of(files: Iterable[Listed]) -> bytes:
+def text_of(files: Iterable[ListedFile]) -> bytes:
     """All sections as one text, for its digest."""
     return b"".join(_section(file) for file in files)
 
 
-def change_of(files: Iterable[Listed], modes: Mapping[str, str]) -> ChangeSet:
+def change_of(files: Iterable[ListedFile], modes: Mapping[str, str]) -> ChangeSet:
     """The change. `modes` are git's modes of the new side by label, as far as they are known."""
     read = [_read(file, modes.get(label(encode(file.path)))) for file in files]
     return ChangeSet(files=tuple(file for file, _ in read), parsed=tuple(parsed for _, parsed in read))
 
 
-def _read(file: Listed, mode: str | None) -> tuple[FileChange, ParsedFile]:
+def _read(file: ListedFile, mode: str | None) -> tuple[FileChange, ParsedFile]:
     path = label(encode(file.path))
     try:
         found = parse_diff(_section(file))
@@ -88,13 +88,13 @@ def _read(file: Listed, mode: str | None) -> tuple[FileChange, ParsedFile]:
     return change.model_copy(update={"mode": mode} if mode or file.status == "added" else {}), parsed
 
 
-def _unread_file(file: Listed, reason: str) -> tuple[FileChange, ParsedFile]:
-    bare = Listed(file.path, file.old_path, file.status, file.sha, 0, 0, "")
+def _unread_file(file: ListedFile, reason: str) -> tuple[FileChange, ParsedFile]:
+    bare = ListedFile(file.path, file.old_path, file.status, file.sha, 0, 0, "")
     change = parse_diff(_section(bare)).files[0]
     return change, ParsedFile(path=change.path, state="malformed", reason=reason)
 
 
-def _section(file: Listed) -> bytes:
+def _section(file: ListedFile) -> bytes:
     """The section of a diff, as git writes it, with every name quoted."""
     old, new = (b"a/" + encode(file.old_path or file.path), b"b/" + encode(file.path))
     lines = [f"diff --git {quote(old)} {quote(new)}", *_header(file)]
@@ -109,7 +109,7 @@ def _section(file: Listed) -> bytes:
     return encode("\n".join(lines)) + b"\n"
 
 
-def _header(file: Listed) -> list[str]:
+def _header(file: ListedFile) -> list[str]:
     if file.old_path is not None:
         word = "copy" if file.status == "copied" else "rename"
         names = (quote(encode(file.old_path)), quote(encode(file.path)))
@@ -118,7 +118,7 @@ def _header(file: Listed) -> list[str]:
     return {"added": ["new file mode 100644"], "removed": ["deleted file mode 100644"]}.get(file.status, [])
 
 
-def _has_no_text(file: Listed) -> bool:
+def _has_no_text(file: ListedFile) -> bool:
     """Whether there is nothing to show: a pure rename, or a file without a byte."""
     moved = file.old_path is not None
     empty = file.status in {"added", "removed"} and file.sha in EMPTY_BLOBS

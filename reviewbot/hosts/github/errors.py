@@ -18,7 +18,7 @@ from reviewbot.domain.errors import (
     HostMissingError,
     HostUnknownError,
 )
-from reviewbot.hosts.github.rate_limits import Again, limit_pause_s
+from reviewbot.hosts.github.rate_limits import RetryableError, limit_pause_s
 from reviewbot.strict_json import a_dict, a_list
 
 MESSAGE_CHARS = 200
@@ -45,18 +45,18 @@ class Failed(NamedTuple):
     """Seconds since 1970."""
 
 
-def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
-    """The error that an answer stands for; Again where a later try may fare better."""
+def fault(failed: Failed, *, repeatable: bool) -> HostError | RetryableError:
+    """The error that an answer stands for; RetryableError where a later try may fare better."""
     message, status = message_of(failed.data), failed.status
     pause = limit_pause_s(status, failed.headers, message, failed.now)
     if pause is not None:
         limit = HostLimitError(f"GitHub's limit of requests is reached ({failed.about})", pause)
         # A caller that writes has just looked at the head, and holds an intent for a while: the wait is left to it.
-        return Again(limit, pause) if repeatable else limit
+        return RetryableError(limit, pause) if repeatable else limit
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _NOT_YET:
         if not repeatable:
             return HostUnknownError(f"GitHub answered {status} to {failed.about}: it may or may not have been done")
-        return Again(HostError(f"GitHub answers {status} to {failed.about}; try again later"))
+        return RetryableError(HostError(f"GitHub answers {status} to {failed.about}; try again later"))
     if status in {401, 403, 451}:
         return HostAccessError(_permission_advice(failed, message))
     if status in {404, 410}:
@@ -66,7 +66,7 @@ def fault(failed: Failed, *, repeatable: bool) -> HostError | Again:
     return HostError(f"GitHub answers {status} to {failed.about}: {message}")
 
 
-def graphql_fault(data: object) -> HostError | Again:
+def graphql_fault(data: object) -> HostError | RetryableError:
     """The error that the `errors` of a GraphQL answer stand for."""
     first = a_dict(next(iter(a_list(data)), None))
     kind, message = _plain(first.get("type")), message_of(first)

@@ -88,14 +88,14 @@ class _Base(_Head):
     repo: _Repository
 
 
-class _Listed(_Read):
+class _ListedPull(_Read):
     number: Annotated[int, Field(gt=0)]
     state: str
     base: _Base
     head: _Head
 
 
-class _Pull(_Listed):
+class _Pull(_ListedPull):
     title: _Text
     body: _Text | None = None
     draft: bool | None = False
@@ -125,7 +125,7 @@ def read_pull(client: GithubClient, repository: str, number: int) -> GithubPull:
 def read_listed(row: object) -> PullHead | None:
     """Read a pull request of a list; None for one that is not open. Raises HostError."""
     try:
-        found = _Listed.model_validate(row)
+        found = _ListedPull.model_validate(row)
     except ValidationError:
         raise HostError("GitHub's list of pull requests cannot be read") from None
     head = found.head.repo

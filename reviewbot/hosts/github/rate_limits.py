@@ -61,7 +61,7 @@ class BlockingClock(Protocol):
         """Wait."""
 
 
-class Again(Exception):  # noqa: N818 - no error yet: the same request may fare better
+class RetryableError(Exception):
     """A request failed and may be sent again: it was not carried out, or two do what one does. Else it is `error`."""
 
     def __init__(self, error: HostError, wait_s: float = 0.0) -> None:
@@ -121,8 +121,8 @@ def _number(text: str | None, digits: int) -> float | None:
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
-class Patience:
-    """Repeats what failed with `Again`, never past the deadline. Safe to use from several threads."""
+class RetryPolicy:
+    """Repeats what failed with `RetryableError`, never past the deadline. Safe to use from several threads."""
 
     def __init__(self, clock: BlockingClock, deadline_s: float) -> None:
         self.clock = clock
@@ -139,9 +139,9 @@ class Patience:
         self.clock.sleep(seconds)
 
     def carry_out(self, once: Callable[[], T]) -> T:
-        """Call a function, and again where it raised Again. Raises HostError and its kinds."""
+        """Call a function, and again where it raised RetryableError. Raises HostError and its kinds."""
         retrying = Retrying(
-            retry=retry_if_exception_type(Again),
+            retry=retry_if_exception_type(RetryableError),
             stop=stop_after_attempt(TRIES),
             wait=self._wait_s,
             before_sleep=self._before_sleep,
@@ -150,7 +150,7 @@ class Patience:
         )
         try:
             return retrying(once)
-        except Again as again:
+        except RetryableError as again:
             raise again.error from None
 
     def _wait_s(self, state: RetryCallState) -> float:
@@ -171,6 +171,6 @@ class Patience:
         raise error
 
 
-def _again_of(state: RetryCallState) -> Again | None:
+def _again_of(state: RetryCallState) -> RetryableError | None:
     error = state.outcome.exception() if state.outcome is not None else None
-    return error if isinstance(error, Again) else None
+    return error if isinstance(error, RetryableError) else None

@@ -44,7 +44,7 @@ FOLLOWED = 10
 
 
 @dataclass(frozen=True)
-class Planning:
+class PlanningSettings:
     """When a model plans, and within what."""
 
     plan_above: int = 1_500
@@ -76,7 +76,7 @@ class ModelPlanner:
     model: Model
     trace: Recorder
     prompt: str
-    planning: Planning = field(default_factory=Planning)
+    planning: PlanningSettings = field(default_factory=PlanningSettings)
     remaining_s: Callable[[], float] = lambda: math.inf
     """Seconds until the review's deadline."""
     early: Callable[[Plan], None] = lambda _plan: None
@@ -87,7 +87,7 @@ class ModelPlanner:
     async def plan(self, change: ChangeSet) -> Plan:
         """The plan; the routed one wherever a model cannot, need not or may not better it. No error."""
         routed = await self.routed.plan(change)
-        context = self._ground(change, routed)
+        context = self._plan_context(change, routed)
         if (needless := self._needless(change, context)) is not None:
             self.trace.record("planned", origin="rules", faults=[], calls=0, reason=needless)
             return routed
@@ -109,7 +109,7 @@ class ModelPlanner:
 
     def request_of(self, change: ChangeSet, routed: Plan) -> ModelRequest | None:
         """The request that `plan` would send where the routed plan is this one; None where it would send none."""
-        context = self._ground(change, routed)
+        context = self._plan_context(change, routed)
         return self._request(change, context) if self._needless(change, context) is None else None
 
     def _request(self, change: ChangeSet, context: PlanContext) -> ModelRequest:
@@ -120,7 +120,7 @@ class ModelPlanner:
         words = {"title": self.mask(change.title), "description": self.mask(change.description)}
         return change.model_copy(update=words)
 
-    def _ground(self, change: ChangeSet, routed: Plan) -> PlanContext:
+    def _plan_context(self, change: ChangeSet, routed: Plan) -> PlanContext:
         worker_set, limits = self.routed.worker_set, self.routed.limits
         seats = seats_of(worker_set)
         routed_to = [card for card in worker_set.cards if card.applies_to != (NO_FILES,)]
@@ -188,7 +188,7 @@ class ModelPlanner:
         findings = _critical(settled)
         if not findings or TIME_SHARE * self.remaining_s() < self.planning.seconds:
             return ()
-        context = replace(self._ground(change, plan), caps=FOLLOW_UP_CAPS)
+        context = replace(self._plan_context(change, plan), caps=FOLLOW_UP_CAPS)
         request = follow_up_for(self._masked(change), context, findings, self.prompt, self.planning.max_tokens)
         answer = await self._ask(request, context)
         self._record(answer)

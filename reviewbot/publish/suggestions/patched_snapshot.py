@@ -34,7 +34,7 @@ class Patch:
         return self.line + head, self.end_line - tail, tuple(other[: len(other) - tail])
 
 
-class Scratch:
+class PatchedSnapshot:
     """A snapshot with another text on the new side of one file."""
 
     def __init__(self, snapshot: Snapshot, path: str, text: str) -> None:

@@ -17,7 +17,7 @@ from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import MODEL_SOURCE, Candidate, ChangeSet, FileChange, Finding, Hunk
 from reviewbot.domain.ports import Answer, Snapshot
 from reviewbot.publish.suggestions.parsing import fault_of, outside
-from reviewbot.publish.suggestions.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
+from reviewbot.publish.suggestions.patched_snapshot import Patch, PatchedSnapshot, added_lines, hunk_at, patch_change
 from reviewbot.redact.mask import Mask, SecretMask
 from reviewbot.report.text import visible
 
@@ -118,7 +118,7 @@ class Prover:
         before = self._before[path]
         first, last, new = place.patch.touched_lines(place.lines)
         changed = patch_change(place.file, place.hunk, first, last, new)
-        after = await self._check(changed, Scratch(self._snapshot, path, text))
+        after = await self._check(changed, PatchedSnapshot(self._snapshot, path, text))
         if before.gaps or after.gaps:
             return "not every analyzer could read the file"
         had, has = Counter(map(_kind, before.candidates)), Counter(map(_kind, after.candidates))

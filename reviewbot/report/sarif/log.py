@@ -133,7 +133,7 @@ def _invocation(review: Review, shown: int) -> Json:
     """Whether all was looked at, and everything that was not."""
     notices = [_notification("verdict", "error" if review.incomplete else "note", review.headline)]
     notices += [_gap(gap) for gap in review.gaps]
-    notices += [_unlooked(part) for part in review.unlooked]
+    notices += [_skipped_notice(part) for part in review.unlooked]
     notices += [_suppressed_result(group) for group in suppression_groups(review)]
     if review.withheld:
         text = f"{with_count(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
@@ -158,7 +158,7 @@ def _gap(gap: Gap) -> Json:
     return _notification(f"gap/{gap.reason}", "error", f"Not looked at ({who}): {gap.message or gap.reason}", gap.path)
 
 
-def _unlooked(part: SkippedWorkers) -> Json:
+def _skipped_notice(part: SkippedWorkers) -> Json:
     return _notification("unlooked", "note", f"Not looked at for {', '.join(part.workers)}: {part.reason}", part.path)
 
 

@@ -35,7 +35,7 @@ class SidePair(NamedTuple):
     base: str | None
 
 
-class Fit(NamedTuple):
+class SideMatch(NamedTuple):
     """What both sides are if the folder holds the new one, and if it holds the old one; None where it cannot."""
 
     at_new: SidePair | None
@@ -51,7 +51,7 @@ def sides_of(change: ChangeSet, read: Read) -> FileSides:
     fits = []
     for file, parsed in zip(change.files, change.parsed, strict=True):
         whole = parsed.state == "read" and not file.minified and file.mode not in NO_FILES
-        fits.append(_fit_section(file, read, alone=sections[file.path] == 1) if whole else Fit(UNKNOWN, UNKNOWN))
+        fits.append(_fit_section(file, read, alone=sections[file.path] == 1) if whole else SideMatch(UNKNOWN, UNKNOWN))
     # A file can look like both sides, where lines repeat. The folder is then taken to be where its other files are.
     at_old = sum(fit.at_new is None for fit in fits) > sum(fit.at_old is None for fit in fits)
     there = {file.path for file in change.files if file.status != "deleted" and file.mode and file.mode not in NO_FILES}
@@ -63,7 +63,7 @@ def sides_of(change: ChangeSet, read: Read) -> FileSides:
     return sides
 
 
-def _fit_section(file: FileChange, read: Read, *, alone: bool) -> Fit:
+def _fit_section(file: FileChange, read: Read, *, alone: bool) -> SideMatch:
     """Hold one whole section against the folder. `alone`: no other section has its path, as a change of type has."""
     found = read(file.path)
     if file.status == "added":
@@ -80,19 +80,21 @@ def _fit_section(file: FileChange, read: Read, *, alone: bool) -> Fit:
     return fit
 
 
-def _fit_one_sided(pair: SidePair, text: str | None, found: FoundFile, *, present_at_new: bool, alone: bool) -> Fit:
+def _fit_one_sided(
+    pair: SidePair, text: str | None, found: FoundFile, *, present_at_new: bool, alone: bool
+) -> SideMatch:
     if not alone or text is None or (found.there and found.text is None):
-        return Fit(pair, pair)
+        return SideMatch(pair, pair)
     if not found.there:
-        return Fit(None, pair) if present_at_new else Fit(pair, None)
+        return SideMatch(None, pair) if present_at_new else SideMatch(pair, None)
     if found.text != text:
-        return Fit(None, None)
-    return Fit(pair, None) if present_at_new else Fit(None, pair)
+        return SideMatch(None, None)
+    return SideMatch(pair, None) if present_at_new else SideMatch(None, pair)
 
 
-def _fit_two_sided(file: FileChange, new: FoundFile, old: FoundFile) -> Fit:
+def _fit_two_sided(file: FileChange, new: FoundFile, old: FoundFile) -> SideMatch:
     if any(found.there and found.text is None for found in (new, old)):
-        return Fit(UNKNOWN, UNKNOWN)
+        return SideMatch(UNKNOWN, UNKNOWN)
     at_new = at_old = None
     if new.text is not None:
         before = old_side(file, new.text) if file.hunks else new.text
@@ -102,16 +104,16 @@ def _fit_two_sided(file: FileChange, new: FoundFile, old: FoundFile) -> Fit:
         at_old = SidePair(after, old.text) if after is not None else None
     if at_new and at_old and file.hunks:
         return _settle(file.hunks[-1], at_new, at_old)
-    return Fit(at_new, at_old)
+    return SideMatch(at_new, at_old)
 
 
-def _settle(last: Hunk, at_new: SidePair, at_old: SidePair) -> Fit:
+def _settle(last: Hunk, at_new: SidePair, at_old: SidePair) -> SideMatch:
     """Where a text looks like both sides, only one of them may end where the last hunk says that the file ends."""
     new_ends = _ends(last, at_new.head or "", last.new_start, last.new_count)
     old_ends = _ends(last, at_old.base or "", last.old_start, last.old_count)
     if new_ends == old_ends:
-        return Fit(at_new, at_old)
-    return Fit(at_new, None) if new_ends else Fit(None, at_old)
+        return SideMatch(at_new, at_old)
+    return SideMatch(at_new, None) if new_ends else SideMatch(None, at_old)
 
 
 def _ends(last: Hunk, text: str, start: int, count: int) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.app.runtime.credentials import MAX_FILE_BYTES, MIN_SECRET_BYTES, read_credentials, store_credentials
-from reviewbot.app.runtime.supervise import VARIABLE, WRONGLY, Child, RestartTimings, _Keeper, supervise
+from reviewbot.app.runtime.supervise import VARIABLE, WRONGLY, Child, RestartTimings, _ChildSupervisor, supervise
 from reviewbot.domain.errors import ConfigError, ExitCode
 from tests.webhooks import CREDENTIALS, KEY
 
@@ -20,7 +20,7 @@ FAILED, KILLED = 1, -9
 
 def waits(*ends: tuple[int, float]) -> list[float]:
     """What follows each end of a child, as its code and how long it lived."""
-    keeper = _Keeper(Child("worker", ("none",), vital=False), asyncio.Event(), RestartTimings())
+    keeper = _ChildSupervisor(Child("worker", ("none",), vital=False), asyncio.Event(), RestartTimings())
     return [round(keeper._next_wait(code, lived), 3) for code, lived in ends]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox.counters import Tallies, Tally
+from reviewbot.app.store.inbox.counters import Counters, Tally
 from reviewbot.app.store.inbox.store import InboxError, open_store
 from reviewbot.app.web.health import NO_WORKER
 from reviewbot.domain.errors import ConfigError
@@ -96,7 +96,7 @@ def test_deliveries_are_counted_by_what_became_of_them(target: Service) -> None:
 
 def test_what_workers_counted_is_shown_from_the_database(tmp_path: Path) -> None:
     store = open_store(str(tmp_path / "inbox.sqlite"), durable=False)
-    tallies = Tallies(store)
+    tallies = Counters(store)
     tallies.add_all([Tally("tokens", {"worker": "logic", "model": "m-1", "direction": "in"}, 1_200)])
     tallies.add_all([Tally("dollars", {"worker": "logic", "model": "m-1"}, 0.25)])
     tallies.observe_run(42.0)

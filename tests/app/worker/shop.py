@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.counters import Counters
 from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.worker.github_steps import App, github_steps
 from reviewbot.app.worker.runner import Runner
-from reviewbot.app.worker.work import End, ReviewRequest, Steps
+from reviewbot.app.worker.work import End, ReviewRequest, RunSteps
 from reviewbot.hosts.github.auth.app import AppKeys, AppTokens
 from reviewbot.publish.marker import Signer
 from tests.app.conftest import Stage
@@ -34,7 +34,7 @@ class Shop:
         self.stage = Stage(database)
         self.pem = pem
         self.environ = dict(ENVIRON)
-        self.tallies = Tallies(open_store(str(folder.parent / "inbox.sqlite"), durable=False))
+        self.tallies = Counters(open_store(str(folder.parent / "inbox.sqlite"), durable=False))
         self.repo = GitRepo(folder)
 
     def commit(self, branch: str = "", **files: str) -> str:
@@ -60,7 +60,7 @@ class Shop:
         }
         return ReviewRequest.from_json(result)
 
-    def steps(self) -> Steps:
+    def steps(self) -> RunSteps:
         """The real steps of a worker."""
         tokens = AppTokens(lambda: AppKeys(APP_ID, (self.pem,)), self.github.url)
         app = App(

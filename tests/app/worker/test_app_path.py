@@ -12,7 +12,7 @@ import pytest
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.scheduling.inbox_consumer import InboxConsumer
 from reviewbot.app.store.durable.database import Database
-from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.counters import Counters
 from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.worker.github_steps import POSTING, App, github_steps
 from reviewbot.app.worker.runner import Runner
@@ -40,7 +40,7 @@ class Place:
         self.web: Service = service(folder, Settings(skip_labels=("wip",)), credentials=lambda: who)
         tokens = AppTokens(lambda: AppKeys(APP_ID, (pem,)), github.url)
         environ = {"REVIEWBOT_ENGINE": "analyzers", "REVIEWBOT_SKIP_LABELS": "wip", "HOME": str(folder)}
-        tallies = Tallies(open_store(str(folder / "tallies.sqlite"), durable=False))
+        tallies = Counters(open_store(str(folder / "tallies.sqlite"), durable=False))
         app = App(
             tokens, lambda: Signer((b"k" * 32,)), environ, lambda: github.own.account_id, tallies, lambda: database
         )

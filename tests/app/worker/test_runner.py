@@ -10,7 +10,16 @@ import pytest
 from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable.runs import Heads
 from reviewbot.app.worker.runner import MAX_ATTEMPTS, MAX_TRIES, NO_LONGER, RetryTimings, Runner
-from reviewbot.app.worker.work import End, Json, Posted, ReviewRequest, RunContext, Steps, StoredReview, UnwantedError
+from reviewbot.app.worker.work import (
+    End,
+    Json,
+    Posted,
+    ReviewRequest,
+    RunContext,
+    RunSteps,
+    StoredReview,
+    UnwantedError,
+)
 from reviewbot.domain.errors import (
     ConfigError,
     HostAccessError,
@@ -315,7 +324,7 @@ def test_a_review_under_way_is_stopped_when_it_is_superseded(stage: Stage) -> No
         raise AssertionError
 
     play = stage.play.steps()
-    steps = Steps("p", play.fetch, review, play.post)
+    steps = RunSteps("p", play.fetch, review, play.post)
     runner = Runner(stage.database, steps, stage.scheduler, "worker", RetryTimings(look_s=0.01))
     found = runner.review(run, order(A).as_json(), stage.durable)
 

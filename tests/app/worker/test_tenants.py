@@ -17,7 +17,7 @@ from reviewbot.app.runtime.logs import LineFormatter
 from reviewbot.app.store.durable.database import Database
 from reviewbot.app.store.durable.journal import DurableJournal, forget_installation
 from reviewbot.app.worker.runner import Runner
-from reviewbot.app.worker.work import Json, Posted, ReviewRequest, RunContext, Steps, StoredReview
+from reviewbot.app.worker.work import Json, Posted, ReviewRequest, RunContext, RunSteps, StoredReview
 from tests.app.conftest import Stage, Straight
 
 TENANTS = (1, 2)
@@ -68,7 +68,7 @@ def posts(stage: Stage, lines: io.StringIO) -> dict[int, Json]:
         posted[run.request.installation] = reviewed
         return Posted(run.request.installation)
 
-    runner = Runner(stage.database, Steps("p", fetch, review, post), stage.scheduler, "worker")
+    runner = Runner(stage.database, RunSteps("p", fetch, review, post), stage.scheduler, "worker")
     runs = {tenant: stage.submit(order(tenant)) for tenant in TENANTS}
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(lambda each: runner.review(runs[each], order(each).as_json(), Straight()), TENANTS))

@@ -14,7 +14,7 @@ from reviewbot.domain.errors import (
 )
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.errors import Failed, code_of, fault, graphql_fault, message_of
-from reviewbot.hosts.github.rate_limits import Again
+from reviewbot.hosts.github.rate_limits import RetryableError
 from tests.github_api import FakeGitHub, Reply
 
 SHOP = "/repos/acme/shop"
@@ -70,7 +70,7 @@ def test_each_refusal_is_of_its_kind_and_not_tried_again(statuses: tuple[int, ..
 def test_what_may_fare_better_is_tried_again_where_that_does_no_harm(status: int) -> None:
     failed = Failed("POST /a", status, {}, None, 0.0)
 
-    assert isinstance(fault(failed, repeatable=True), Again)
+    assert isinstance(fault(failed, repeatable=True), RetryableError)
     assert isinstance(fault(failed, repeatable=False), HostUnknownError)
 
 

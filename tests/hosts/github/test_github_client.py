@@ -22,7 +22,7 @@ from reviewbot.domain.errors import (
 from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.errors import Failed, fault, graphql_fault, message_of
-from reviewbot.hosts.github.rate_limits import Again, limit_pause_s
+from reviewbot.hosts.github.rate_limits import RetryableError, limit_pause_s
 from reviewbot.hosts.github.transport import MAX_BYTES, origin_of
 from tests.github_api import FakeGitHub, Reply, dropped
 from tests.github_api.refusals import (
@@ -353,7 +353,7 @@ JSONS = st.recursive(
 def test_any_answer_becomes_an_error_of_one_printable_line(data: object, status: int, repeatable: bool) -> None:  # noqa: FBT001 - drawn
     found = fault(Failed("GET /a", status, {}, data, 0.0), repeatable=repeatable)
 
-    assert isinstance(found, HostError | Again)
+    assert isinstance(found, HostError | RetryableError)
     assert str(found).isascii()
     assert "\n" not in str(found)
     assert isinstance(graphql_fault(data), HostError)

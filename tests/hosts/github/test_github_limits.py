@@ -15,9 +15,9 @@ from reviewbot.hosts.github.rate_limits import (
     MAX_WAIT_S,
     MINUTE_S,
     TRIES,
-    Again,
-    Patience,
     RemainingRequests,
+    RetryableError,
+    RetryPolicy,
     limit_pause_s,
 )
 from tests.github_api import FakeGitHub
@@ -105,7 +105,7 @@ def test_waits_grow_and_stay_within_bounds(github_api: FakeGitHub, client: Githu
 
 
 def test_the_longest_wait_between_tries_is_bounded(patient: Any) -> None:
-    patience = Patience(patient, 1_000)
+    patience = RetryPolicy(patient, 1_000)
     state: Any = type("State", (), {"attempt_number": 30, "outcome": None})()
 
     assert MAX_WAIT_S <= patience._wait_s(state) <= MAX_WAIT_S + FIRST_WAIT_S
@@ -124,7 +124,7 @@ def test_what_is_no_limit_and_for_which_no_time_is_left_is_told_as_it_is(
 
 @pytest.mark.parametrize(("seconds", "waits"), [(9, True), (10, False), (11, False)])
 def test_a_wait_ends_before_the_deadline_or_does_not_begin(seconds: float, patient: Any, *, waits: bool) -> None:
-    patience = Patience(patient, 10)
+    patience = RetryPolicy(patient, 10)
 
     if waits:
         patience.wait(seconds)
@@ -135,7 +135,7 @@ def test_a_wait_ends_before_the_deadline_or_does_not_begin(seconds: float, patie
 
 
 def test_after_the_deadline_there_is_nothing_left_and_no_less(patient: Any) -> None:
-    patience = Patience(patient, 10)
+    patience = RetryPolicy(patient, 10)
     patient.sleep(15)
 
     with pytest.raises(HostLimitError, match="there are 0 s left") as raised:
@@ -162,6 +162,6 @@ def test_what_is_raised_by_others_is_not_repeated(patient: Any) -> None:
         raise HostError("no")
 
     with pytest.raises(HostError, match="no"):
-        Patience(patient, 10).carry_out(once)
+        RetryPolicy(patient, 10).carry_out(once)
     assert asked == [1]
-    assert str(Again(HostError("no"))) == "no"
+    assert str(RetryableError(HostError("no"))) == "no"

@@ -23,7 +23,7 @@ from reviewbot.domain.contracts import (
 from reviewbot.domain.errors import BudgetError, DeadlineError, EngineError, RefusedError, TransientError
 from reviewbot.domain.ports import ModelReply, TaskResult, Text, WorkerSet
 from reviewbot.llm.agents.ad_hoc_workers import with_seats
-from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.review.gaps import gaps_of
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from tests.fake_model import FakeModel
@@ -60,7 +60,7 @@ def _build(worker_set: WorkerSet, trace: Any) -> Callable[..., ModelPlanner]:
         limits = PlanLimits(route=True, part_lines=500, workers=planning.pop("workers", ()))
         routed = RoutedPlanner(with_seats(worker_set, seats), lambda _c, _l: True, lambda _p: None, limits)
         return ModelPlanner(
-            routed, model, trace, "You plan.", Planning(**{"plan_above": 0, **planning}), lambda: remaining_s
+            routed, model, trace, "You plan.", PlanningSettings(**{"plan_above": 0, **planning}), lambda: remaining_s
         )
 
     return build

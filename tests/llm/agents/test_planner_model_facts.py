@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, WorkerCard
 from reviewbot.domain.ports import ModelRequest, Text, WorkerSet
 from reviewbot.llm.agents.ad_hoc_workers import seats_of, with_seats
-from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.llm.client.requests import digest
 from reviewbot.llm.prompts.delimiters import RULE, fence_text
 from reviewbot.llm.prompts.planner_prompt import MAX_SYMBOLS, repair_of, symbols_of
@@ -36,7 +36,7 @@ def _asked(a_worker_set: Callable[..., WorkerSet], a_card: Callable[..., WorkerC
         worker_set = with_seats(a_worker_set(*(a_card(name) for name in ("security", "logic", "performance"))), seats)
         routed = RoutedPlanner(worker_set, lambda _c, _l: True, lambda _p: None, PlanLimits(route=True, part_lines=500))
         model = FakeModel(EMPTY)
-        asyncio.run(ModelPlanner(routed, model, Deaf(), "You plan.", Planning(plan_above=0)).plan(change))
+        asyncio.run(ModelPlanner(routed, model, Deaf(), "You plan.", PlanningSettings(plan_above=0)).plan(change))
         [request] = model.requests
         return request
 

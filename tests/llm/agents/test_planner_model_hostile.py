@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, Plan, WorkerCard
 from reviewbot.domain.ports import Text, WorkerSet
-from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from tests.fake_model import FakeModel
 
@@ -58,7 +58,9 @@ def _planned(
     def planned(model: FakeModel) -> Plan:
         limits = PlanLimits(route=True, part_lines=500)
         routed = RoutedPlanner(worker_set, lambda _c, _l: True, lambda _p: None, limits)
-        return asyncio.run(ModelPlanner(routed, model, Deaf(), "You plan.", Planning(plan_above=0)).plan(change))
+        return asyncio.run(
+            ModelPlanner(routed, model, Deaf(), "You plan.", PlanningSettings(plan_above=0)).plan(change)
+        )
 
     return planned
 

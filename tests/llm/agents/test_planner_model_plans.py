@@ -13,7 +13,7 @@ import pytest
 from reviewbot.diff.language import kind_of, language_of
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, ParsedFile
 from reviewbot.domain.contracts.answers import ProposedPlan
-from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.review.plan.planner import PlanLimits, RoutedPlanner
 from reviewbot.wiring import load_workers
 from tests.fake_model import FakeModel
@@ -53,7 +53,7 @@ def test_the_plan_of_a_good_lead_is_taken_as_it_is(path: Path, trace: Any) -> No
     routed = RoutedPlanner(load_workers(None), lambda _card, _language: True, lambda _path: None, limits)
     model = FakeModel(table["answer"])
 
-    plan = asyncio.run(ModelPlanner(routed, model, trace, "You plan.", Planning(plan_above=0)).plan(change))
+    plan = asyncio.run(ModelPlanner(routed, model, trace, "You plan.", PlanningSettings(plan_above=0)).plan(change))
 
     assert (plan.origin, len(model.requests), trace.of("planned")[0]["faults"]) == ("model", 1, [])
     wanted = {

@@ -11,7 +11,7 @@ import pytest
 from reviewbot.domain.contracts import ChangeSet, FileChange, Metadata, Review, ReviewTask, WorkerCard
 from reviewbot.domain.errors import EngineError
 from reviewbot.domain.ports import Answer, WorkerSet, WorkOrder
-from reviewbot.llm.agents.planner import ModelPlanner, Planning
+from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
@@ -61,7 +61,7 @@ def _reviewed(
         worker_set = a_worker_set(*(a_card(name, tiers=("small", "medium")) for name in ("security", "logic")))
         change = a_change(a_file("src/a.py", added=300), a_file("src/b.py", added=300))
         routed = RoutedPlanner(worker_set, engine.covers, lambda _p: None, PlanLimits(route=True, part_lines=500))
-        planner = ModelPlanner(routed, lead, trace, "You plan.", Planning(plan_above=0))
+        planner = ModelPlanner(routed, lead, trace, "You plan.", PlanningSettings(plan_above=0))
         executor = PlanExecutor(
             worker_set=worker_set,
             engine=engine,

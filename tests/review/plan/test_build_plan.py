@@ -38,7 +38,7 @@ def a_proposal(*tasks: ProposedTask, **fields: Any) -> ProposedPlan:
 
 
 @pytest.fixture(name="context", scope="module")
-def _ground(
+def _plan_context(
     a_worker_set: Callable[..., WorkerSet],
     a_card: Callable[..., WorkerCard],
     a_change: Callable[..., ChangeSet],

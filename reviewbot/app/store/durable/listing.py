@@ -14,7 +14,7 @@ from reviewbot.app.store.durable.human_queue import EVER
 from reviewbot.app.store.durable.runs import RunRecord, Runs, State
 from reviewbot.app.store.sql import Value, marks_of
 
-Scope = Collection[int] | None
+VisibleInstallations = Collection[int] | None
 Key = tuple[float, str]
 """Where a page ends: when its last run was ordered, and that run."""
 
@@ -84,7 +84,9 @@ class RunListing(DatabaseTable):
         super().__init__(database)
         self._runs = Runs(database)
 
-    def runs(self, scope: Scope, which: RunFilter, before: Key = MAX_KEY, limit: int = 50) -> tuple[RunRecord, ...]:
+    def runs(
+        self, scope: VisibleInstallations, which: RunFilter, before: Key = MAX_KEY, limit: int = 50
+    ) -> tuple[RunRecord, ...]:
         """Runs that were ordered before a key."""
         where, values = _scoped(scope)
         if which.repository is not None:
@@ -96,7 +98,7 @@ class RunListing(DatabaseTable):
         where = f"{where} AND (created, run) < (?, ?) ORDER BY created DESC, run DESC LIMIT ?"
         return self._runs.select(where, *values, *before, limit)
 
-    def run(self, scope: Scope, run: str) -> RunRecord | None:
+    def run(self, scope: VisibleInstallations, run: str) -> RunRecord | None:
         """One run; None where there is none, or none that the reader may see: one statement looks for both."""
         where, values = _scoped(scope)
         return next(iter(self._runs.select(f"{where} AND run = ?", *values, run)), None)
@@ -118,7 +120,7 @@ class RunListing(DatabaseTable):
         )
         return tuple(PullSummary._make(row) for row in rows)
 
-    def repositories(self, scope: Scope, since: float = 0.0) -> tuple[RepositorySummary, ...]:
+    def repositories(self, scope: VisibleInstallations, since: float = 0.0) -> tuple[RepositorySummary, ...]:
         """The repositories that have runs ordered since then, the one with the newest first."""
         where, values = _scoped(scope)
         rows = self._database.run(
@@ -131,7 +133,7 @@ class RunListing(DatabaseTable):
         )
         return tuple(RepositorySummary(*row[:3], *(int(cell) for cell in row[3:6]), *row[6:]) for row in rows)
 
-    def worker_costs(self, scope: Scope, since: float) -> tuple[WorkerTotal, ...]:
+    def worker_costs(self, scope: VisibleInstallations, since: float) -> tuple[WorkerTotal, ...]:
         """What workers and roles cost in runs that were ordered since then, the dearest first."""
         where, values = _scoped(scope)
         rows = self._database.run(
@@ -158,7 +160,7 @@ class RunListing(DatabaseTable):
             found.setdefault(int(repository), {})[str(worker)] = float(dollars)
         return found
 
-    def commands(self, scope: Scope, limit: int, before: float = EVER) -> tuple[CommandRow, ...]:
+    def commands(self, scope: VisibleInstallations, limit: int, before: float = EVER) -> tuple[CommandRow, ...]:
         """The commands that people gave in comments and on pages before a time, the newest first."""
         where, values = _scoped(scope)
         rows = self._database.run(
@@ -171,7 +173,7 @@ class RunListing(DatabaseTable):
         return tuple(CommandRow._make((*row[:6], str(bytes(row[6]), "utf-8", "replace"))) for row in rows)
 
 
-def _scoped(scope: Scope) -> tuple[str, list[Value]]:
+def _scoped(scope: VisibleInstallations) -> tuple[str, list[Value]]:
     """A condition on the repositories, and its values."""
     if scope is None:
         return "1 = 1", []

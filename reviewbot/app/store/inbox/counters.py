@@ -31,7 +31,7 @@ class Tally(NamedTuple):
     value: float
 
 
-class Tallies:
+class Counters:
     """The counts of one database. Raises InboxError where it cannot be used now."""
 
     def __init__(self, store: Store) -> None:

@@ -23,7 +23,7 @@ class _Asked(Generic[Q, A]):
         self.error: Exception | None = None
 
 
-class Together(Generic[Q, A]):
+class GroupCommit(Generic[Q, A]):
     """Answers requests of many threads in batches. `answer_all` gives one answer for each request."""
 
     def __init__(self, answer_all: Callable[[list[Q]], list[A]]) -> None:

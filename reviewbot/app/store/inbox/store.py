@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reviewbot.app.store.inbox.group_commit import Together
+from reviewbot.app.store.inbox.group_commit import GroupCommit
 from reviewbot.app.store.sql import Execute, Row, Server, Value, make_tables, open_server
 from reviewbot.domain.errors import ReviewbotError
 
@@ -29,7 +29,7 @@ class Store:
         self._server = server
         self.skipping = server.skipping
         self.close = server.close
-        self._together = Together(self._all_of)
+        self._group_commit = GroupCommit(self._all_of)
 
     @contextmanager
     def transaction(self) -> Iterator[Execute]:
@@ -45,7 +45,7 @@ class Store:
     def alone(self, name: str | None, statement: str, *values: Value) -> list[Row]:
         """One statement that writes, with no other at the same time that names the same; durable when it returns."""
         if self._server.one_writer:  # whatever it names; threads share the wait for the disk
-            return self._together.ask((statement, values))
+            return self._group_commit.ask((statement, values))
         with self.transaction() as execute:
             if name is not None:
                 self._server.lock(execute, name)

@@ -15,7 +15,7 @@ from reviewbot.app.runtime.environment import load_environment, make_state_dir
 from reviewbot.app.runtime.logs import configure_logs
 from reviewbot.app.runtime.supervise import follow_supervisor
 from reviewbot.app.scheduling.catchup import CatchUp
-from reviewbot.app.store.inbox.counters import Tallies
+from reviewbot.app.store.inbox.counters import Counters
 from reviewbot.app.store.inbox.inbox import Inbox, open_inbox
 from reviewbot.app.store.inbox.store import open_store
 from reviewbot.app.worker.github_steps import App, github_steps
@@ -54,7 +54,7 @@ def worker_command(arguments: argparse.Namespace) -> int:
         signer=lambda: signer_of(known(credentials), environ),
         environ=environ,
         bot_id=lambda: known(credentials).bot_id,
-        tallies=Tallies(open_store(place.inbox_url, durable=False)),
+        tallies=Counters(open_store(place.inbox_url, durable=False)),
     )
     catch_up = CatchUp(tokens)
     chores = (

@@ -51,7 +51,7 @@ class AppKeys(NamedTuple):
         return f"AppKeys(app_id={self.app_id})"
 
 
-class _Kept(NamedTuple):
+class _CachedToken(NamedTuple):
     token: str
     until: float
 
@@ -68,7 +68,7 @@ class AppTokens:
         self._api_url = api_url
         self._now = now
         self._lock = Lock()
-        self._kept: dict[tuple[int, str], _Kept] = {}
+        self._kept: dict[tuple[int, str], _CachedToken] = {}
 
     def app(self) -> tuple[GithubAccess, ...]:
         """Access as the App itself, once for each key: the first one may be revoked already."""
@@ -98,14 +98,14 @@ class AppTokens:
             self._keep(asked, kept)
         return GithubAccess(kept.token, self._api_url)
 
-    def _keep(self, asked: tuple[int, str], kept: _Kept) -> None:
+    def _keep(self, asked: tuple[int, str], kept: _CachedToken) -> None:
         with self._lock:
             self._kept[asked] = kept
             ended = [each for each, found in self._kept.items() if found.until <= self._now()]
             for each in ended + list(self._kept)[: max(0, len(self._kept) - MAX_KEPT)]:
                 self._kept.pop(each, None)
 
-    def _fetch(self, path: str, body: Mapping[str, object]) -> _Kept:
+    def _fetch(self, path: str, body: Mapping[str, object]) -> _CachedToken:
         refused: HostAccessError | None = None
         for access in self.app():
             try:
@@ -125,11 +125,11 @@ class AppTokens:
             raise HostAccessError("the App's private key cannot be used: it must be the PEM that GitHub gave") from None
 
 
-def _read(answer: object) -> _Kept:
+def _read(answer: object) -> _CachedToken:
     token, ends = a_dict(answer).get("token"), a_dict(answer).get("expires_at")
     if not isinstance(token, str) or not _TOKEN.fullmatch(token) or not isinstance(ends, str):
         raise HostError("GitHub's answer to the wish for a token holds none")
     try:
-        return _Kept(token, datetime.fromisoformat(ends).timestamp())
+        return _CachedToken(token, datetime.fromisoformat(ends).timestamp())
     except ValueError:
         raise HostError("GitHub does not say until when its token holds") from None

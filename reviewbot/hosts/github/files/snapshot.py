@@ -15,7 +15,7 @@ from reviewbot.domain.repository_files import MAX_LISTED, Expression
 from reviewbot.hosts.base import PullRequest
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.history import FileHistory
-from reviewbot.hosts.github.files.trees import Objects, Unread, decode_text, may_be_text, text_of
+from reviewbot.hosts.github.files.trees import Objects, UnreadText, decode_text, may_be_text, text_of
 from reviewbot.hosts.github.files.whole_tree import TreeStore, WholeTree
 from reviewbot.hosts.github.pull import check_repository
 from reviewbot.hosts.github.rate_limits import RESERVE
@@ -159,7 +159,7 @@ class GithubSnapshot:
 
     def _text(self, commit: str, path: str) -> str | None:
         text = self._objects.at_hand(commit, path)
-        if not isinstance(text, Unread):
+        if not isinstance(text, UnreadText):
             return text
         if self.failures:
             self._miss(path)

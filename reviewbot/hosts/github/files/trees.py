@@ -29,11 +29,11 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Unread:
+class UnreadText:
     """Stands for a text that has not been read."""
 
 
-UNREAD: Final = Unread()
+UNREAD: Final = UnreadText()
 
 
 class TreeEntry(NamedTuple):
@@ -81,7 +81,7 @@ class Objects:
         self._client = client
         self._place = f"/repos/{check_repository(repository)}/git"
         self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, TreeEntry], bool]] = SingleFlight()
-        self._texts: SingleFlight[str, str | Unread | None] = SingleFlight()
+        self._texts: SingleFlight[str, str | UnreadText | None] = SingleFlight()
         self._kept = 0
         self._batches = BlobBatches(client, repository)
         self._ahead: SingleFlight[tuple[str, ...], bool] = SingleFlight()
@@ -142,9 +142,9 @@ class Objects:
         if not may_be_text(entry):
             return None
         text = self._texts.get(entry.sha, lambda: self._fetched(commit, path, entry.sha), keep=self._may_keep)
-        return None if isinstance(text, Unread) else text
+        return None if isinstance(text, UnreadText) else text
 
-    def at_hand(self, commit: str, path: str) -> str | Unread | None:
+    def at_hand(self, commit: str, path: str) -> str | UnreadText | None:
         """The same without a request: UNREAD where one would be needed."""
         entries, whole = self._trees.peek((commit, True), ({}, False))
         if path not in entries and not whole:
@@ -152,17 +152,17 @@ class Objects:
         entry = entries.get(path)
         return self._texts.peek(entry.sha, UNREAD) if may_be_text(entry) else None
 
-    def _may_keep(self, text: str | Unread | None) -> bool:
+    def _may_keep(self, text: str | UnreadText | None) -> bool:
         self._kept += len(text) if isinstance(text, str) else 0
         return self._kept <= MAX_KEPT_BYTES
 
-    def _fetched(self, commit: str, path: str, sha: str) -> str | Unread | None:
+    def _fetched(self, commit: str, path: str, sha: str) -> str | UnreadText | None:
         """A text that came with those that were expected, else one alone."""
         chunk = self._expected.get((commit, path))
         if chunk is not None and self._kept < MAX_KEPT_BYTES:
             self._ahead.get((commit, *chunk), lambda: self._read_ahead(commit, chunk))
         text = self._texts.peek(sha, UNREAD)
-        return decode_text(self._blob_data(sha)) if isinstance(text, Unread) else text
+        return decode_text(self._blob_data(sha)) if isinstance(text, UnreadText) else text
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
         found = (self.find(commit, path) for path in paths)

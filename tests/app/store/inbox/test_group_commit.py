@@ -5,11 +5,11 @@ from threading import Barrier, Event
 
 import pytest
 
-from reviewbot.app.store.inbox.group_commit import Together
+from reviewbot.app.store.inbox.group_commit import GroupCommit
 
 
 def test_each_gets_its_own_answer() -> None:
-    together: Together[int, int] = Together(lambda asked: [2 * each for each in asked])
+    together: GroupCommit[int, int] = GroupCommit(lambda asked: [2 * each for each in asked])
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(together.ask, range(200)))
 
@@ -26,7 +26,7 @@ def test_who_comes_while_others_are_waited_for_is_answered_with_the_next_batch()
         assert go_on.wait(60)
         return asked
 
-    together = Together(answer)
+    together = GroupCommit(answer)
     with ThreadPoolExecutor(5) as pool:
         first = pool.submit(together.ask, 0)
         assert begun.wait(60)
@@ -46,7 +46,7 @@ def test_what_breaks_breaks_for_the_whole_batch_and_not_for_the_next() -> None:
             raise ValueError("no 13")
         return asked
 
-    together = Together(answer)
+    together = GroupCommit(answer)
 
     with pytest.raises(ValueError, match="no 13"):
         together.ask(13)
@@ -55,7 +55,7 @@ def test_what_breaks_breaks_for_the_whole_batch_and_not_for_the_next() -> None:
 
 def test_all_at_once_are_all_answered() -> None:
     barrier = Barrier(6)
-    together: Together[int, int] = Together(lambda asked: asked)
+    together: GroupCommit[int, int] = GroupCommit(lambda asked: asked)
 
     def ask(number: int) -> int:
         barrier.wait(60)

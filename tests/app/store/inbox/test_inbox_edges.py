@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reviewbot.app.store.inbox.counters import BUCKETS, Tallies
+from reviewbot.app.store.inbox.counters import BUCKETS, Counters
 from reviewbot.app.store.inbox.inbox import MAX_TRIES, Inbox
 from reviewbot.app.store.inbox.store import Store
 from reviewbot.app.triggers.values import Delivery
@@ -104,7 +104,7 @@ def test_a_clock_that_was_put_back_makes_no_negative_wait(inbox: Inbox, a_delive
 
 @pytest.mark.parametrize("seconds", [BUCKETS[0], BUCKETS[-1], BUCKETS[-1] + 1, -3.0])
 def test_a_run_is_in_every_bucket_that_it_fits_into(seconds: float, store: Store) -> None:
-    tallies = Tallies(store)
+    tallies = Counters(store)
     tallies.observe_run(seconds)
     found = {each.labels["le"] for each in tallies.read() if each.name == "run_seconds"}
 

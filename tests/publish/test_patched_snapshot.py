@@ -1,4 +1,4 @@
-"""A scratch copy differs from the file at one place, and is read like the file everywhere else."""
+"""A snapshot with one patched file differs from the file at one place, and is read like the file everywhere else."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import FileChange, Hunk
 from reviewbot.domain.ports import Commit, Occurrence
-from reviewbot.publish.suggestions.patched_snapshot import Patch, Scratch, added_lines, hunk_at, patch_change
+from reviewbot.publish.suggestions.patched_snapshot import Patch, PatchedSnapshot, added_lines, hunk_at, patch_change
 
 
 class Tree:
@@ -37,7 +37,7 @@ class Tree:
 
 
 def test_the_new_side_of_one_file_is_another_and_all_else_is_as_it_was() -> None:
-    copy = Scratch(Tree(None), "a.py", "other")
+    copy = PatchedSnapshot(Tree(None), "a.py", "other")
 
     assert [copy.head("a.py"), copy.head("b.py"), copy.base("a.py")] == ["other", "head of b.py", "base of a.py"]
     assert copy.history("a.py", 3)[0].subject == "a.py 3"
@@ -47,7 +47,7 @@ def test_the_new_side_of_one_file_is_another_and_all_else_is_as_it_was() -> None
 def test_words_are_found_in_the_copy_and_no_longer_in_what_it_replaces() -> None:
     tree = Tree((Occurrence("a.py", 7, "x = 1"), Occurrence("b.py", 1, "x()")))
 
-    copy = Scratch(tree, "a.py", "xx\ny = x\nx")
+    copy = PatchedSnapshot(tree, "a.py", "xx\ny = x\nx")
 
     assert copy.search("x", 5) == (
         Occurrence("a.py", 2, "y = x"), Occurrence("a.py", 3, "x"), Occurrence("b.py", 1, "x()"),
@@ -57,7 +57,7 @@ def test_words_are_found_in_the_copy_and_no_longer_in_what_it_replaces() -> None
 
 def test_what_is_found_is_in_order_whole_words_and_no_more_than_wanted() -> None:
     tree = Tree((Occurrence("a.py", 1, "x"), Occurrence("b.py", 1, "x()")))
-    copy = Scratch(tree, "a.py", "".join(f"x{number % 3 or ''} = 1\n" for number in range(30)))
+    copy = PatchedSnapshot(tree, "a.py", "".join(f"x{number % 3 or ''} = 1\n" for number in range(30)))
 
     found = copy.search("x", 4)
 
