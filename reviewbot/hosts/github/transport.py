@@ -6,14 +6,20 @@ came, so that PyGithub neither waits nor follows anything.
 
 from __future__ import annotations
 
+import http.client
+import io
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from http import HTTPStatus
 from http.cookiejar import DefaultCookiePolicy
-from typing import NamedTuple
+from socket import socket
+from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import ConnectTimeoutError, HTTPError, MaxRetryError, NewConnectionError
 
 MAX_BYTES = 32 * 2**20
@@ -33,6 +39,9 @@ MOVED = frozenset({301, 302, 307, 308})
 _SAFE = frozenset({"GET", "HEAD"})
 _NEVER_SENT = (NewConnectionError, ConnectTimeoutError)
 
+_LEFT: ContextVar[Callable[[], float]] = ContextVar("left")
+"""The seconds until the deadline of the request that is being sent."""
+
 
 class Raw(NamedTuple):
     """An answer as it came; names of headers in lower case."""
@@ -51,6 +60,60 @@ class BrokenError(Exception):
         self.final = final
 
 
+class _Received(io.RawIOBase):
+    """The bytes that a connection receives, until the deadline. It is looked at before each wait for the network.
+
+    Only here: a head, the sizes of chunks, and what unpacks to nothing may all come byte by byte, and those who read
+    them wait until they have all of it.
+    """
+
+    def __init__(self, raw: io.RawIOBase, connection: socket) -> None:
+        self._raw = raw
+        self._connection = connection
+        self._left = _LEFT.get()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - a buffer of any kind
+        self._connection.settimeout(min(READ_S, self._time_left()))
+        try:
+            return self._raw.readinto(buffer)
+        except TimeoutError:
+            self._time_left()
+            raise
+
+    def _time_left(self) -> float:
+        if (left_s := self._left()) > 0:
+            return left_s
+        raise BrokenError("there is no time left", sent=True, final=True)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _Answer(http.client.HTTPResponse):
+    def __init__(self, sock: socket, *args: Any, **options: Any) -> None:  # noqa: ANN401 - as they come
+        super().__init__(sock, *args, **options)
+        self.fp = io.BufferedReader(_Received(self.fp.detach(), sock))
+
+
+class _PlainConnection(HTTPConnection):
+    response_class = _Answer
+
+
+class _TlsConnection(HTTPSConnection):
+    response_class = _Answer
+
+
+class _Adapter(HTTPAdapter):
+    def get_connection_with_tls_context(self, *args: Any, **options: Any) -> HTTPConnectionPool:  # noqa: ANN401 - as they come
+        pool = super().get_connection_with_tls_context(*args, **options)
+        pool.ConnectionCls = _TlsConnection if pool.scheme == "https" else _PlainConnection
+        return pool
+
+
 class HttpSession:
     """Connections to one host; safe to use from several threads. Proxies and certificates as the environment says."""
 
@@ -62,7 +125,7 @@ class HttpSession:
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         self._session.auth = _no_netrc
         for scheme in ("https://", "http://"):
-            self._session.mount(scheme, HTTPAdapter(pool_connections=1, pool_maxsize=CONNECTIONS, max_retries=0))
+            self._session.mount(scheme, _Adapter(pool_connections=1, pool_maxsize=CONNECTIONS, max_retries=0))
 
     def close(self) -> None:
         """Close the connections."""
@@ -101,36 +164,44 @@ class HttpSession:
 
         Raises BrokenError, also behind `limit` bytes.
         """
-        timeout = _timeout(left())
         try:
-            with self._session.get(url, timeout=timeout, allow_redirects=False, stream=True) as response:
+            with self._open("GET", url, left) as response:
                 if response.status_code != HTTPStatus.OK:
                     raise BrokenError(f"the answer is {response.status_code}", sent=True, final=True)
                 # As it comes: what is packed is for the caller to unpack, within bounds.
-                yield from _pieces(response, left, limit, unpack=False)
+                yield from _pieces(response, limit, unpack=False)
         except (requests.RequestException, HTTPError) as error:
             raise BrokenError(type(error).__name__, sent=True) from None
 
     def _once(
         self, method: str, url: str, headers: Mapping[str, str], body: str | None, left: Callable[[], float]
     ) -> Raw:
-        timeout = _timeout(left())
         data = None if body is None else body.encode("utf-8")
         try:
-            with self._session.request(
-                method,
-                url,
-                headers={**headers},
-                data=data,
-                timeout=timeout,
-                allow_redirects=False,
-                stream=True,
-            ) as response:
-                content = b"".join(_pieces(response, left, self._max_bytes, unpack=True))
+            with self._open(method, url, left, headers, data) as response:
+                content = b"".join(_pieces(response, self._max_bytes, unpack=True))
                 names = {name.lower(): value for name, value in response.headers.items()}
                 return Raw(response.status_code, names, content)
         except (requests.RequestException, HTTPError) as error:
             raise BrokenError(type(error).__name__, sent=not _never_sent(error)) from None
+
+    def _open(
+        self,
+        method: str,
+        url: str,
+        left: Callable[[], float],
+        headers: Mapping[str, str] | None = None,
+        data: bytes | None = None,
+    ) -> requests.Response:
+        """The head of an answer; its body is still to be read, until the same deadline."""
+        timeout = _timeout(left())
+        token = _LEFT.set(left)
+        try:
+            return self._session.request(
+                method, url, headers=headers, data=data, timeout=timeout, allow_redirects=False, stream=True
+            )
+        finally:
+            _LEFT.reset(token)
 
 
 class RequestCall:
@@ -188,16 +259,13 @@ def _timeout(left_s: float) -> tuple[float, float]:
     return min(CONNECT_S, left_s), min(READ_S, left_s)
 
 
-def _pieces(response: requests.Response, left: Callable[[], float], limit: int, *, unpack: bool) -> Iterator[bytes]:
-    """Yield the body as it arrives. Raises BrokenError where it is longer than `limit` or comes too slowly."""
+def _pieces(response: requests.Response, limit: int, *, unpack: bool) -> Iterator[bytes]:
+    """Yield the body as it arrives. Raises BrokenError where it is longer than `limit`."""
     size = 0
-    # `read1` waits for the network once: `stream` waits until a piece is full, and a host may send it byte by byte.
     while piece := response.raw.read1(_PIECE, decode_content=unpack):
         size += len(piece)
         if size > limit:
             raise BrokenError(f"its answer is longer than {limit >> 10:,} KiB", sent=True, final=True)
-        if left() <= 0:
-            raise BrokenError("there is no time left", sent=True, final=True)
         yield piece
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from reviewbot.hosts.github.transport import BrokenError, HttpSession, origin_of
 from tests.github_api import FakeGitHub, Reply
 
 SHOP = "/repos/acme/shop"
+OK = b"HTTP/1.1 200 OK\r\n"
 BODY = {"name": "a", "head_sha": "b" * 40, "status": "queued"}
 
 
@@ -59,8 +61,23 @@ def test_an_answer_that_comes_too_slowly_is_left_and_may_have_been_carried_out(
     assert (broken.value.sent, broken.value.final) == (True, True)
 
 
-@pytest.mark.parametrize("headers", [b"Content-Length: 100000", b"Transfer-Encoding: chunked"])
-def test_the_deadline_counts_for_each_part_that_arrives_however_small_it_is(headers: bytes) -> None:
+@pytest.mark.parametrize(
+    ("start", "part"),
+    [
+        (OK + b"Content-Length: 100000\r\n\r\nx", b"x"),
+        (OK + b"Transfer-Encoding: chunked\r\n\r\n20000\r\nx", b"x"),
+        pytest.param(OK + b"Transfer-Encoding: chunked\r\n\r\n5", b";", id="the size of a chunk"),
+        pytest.param(OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"A: b\r\n", id="trailers"),
+        pytest.param(OK + b"A: ", b"x", id="headers"),
+        pytest.param(b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n", id="no answer yet"),
+        pytest.param(
+            OK + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b"", mtime=0)[:10],
+            b"\x00\x00\x00\xff\xff",
+            id="what unpacks to nothing",
+        ),
+    ],
+)
+def test_the_deadline_counts_for_each_part_that_arrives_however_small_it_is(start: bytes, part: bytes) -> None:
     asked, stop = threading.Semaphore(0), threading.Event()
     left = iter([5.0, 5.0, 0.0])
 
@@ -71,9 +88,9 @@ def test_the_deadline_counts_for_each_part_that_arrives_however_small_it_is(head
     def drip() -> None:
         with listening.accept()[0] as connection, suppress(OSError):
             connection.recv(65_536)
-            for part in (b"HTTP/1.1 200 OK\r\n" + headers + b"\r\n\r\n20000\r\nx", b"x"):
+            for sent in (start, part):
                 asked.acquire()
-                connection.sendall(part)
+                connection.sendall(sent)
             stop.wait()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
