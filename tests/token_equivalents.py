@@ -54,7 +54,7 @@ def _parts(body: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if shown["text"][at:]:
         yield "task", json.dumps(shown["text"][at:])
     for part in asked:
-        yield "judge" if "rule on claims" in part["text"] else "task", json.dumps(part)
+        yield "judge" if "Rule on each of these claims" in part["text"] else "task", json.dumps(part)
     yield from (("look-ups", json.dumps(each)) for each in later)
 
 

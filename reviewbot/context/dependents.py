@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from reviewbot.context.enclosing import enclosing
+from reviewbot.context.receivers import other_things, symbols_in
 from reviewbot.diff.language import kind_of, language_of
 from reviewbot.diff.paths import is_test
 from reviewbot.diff.rows import SEPARATOR, hunk_rows
@@ -39,7 +40,7 @@ MAX_DEFINITION = 60
 SHORT_CALLER, ABOVE, BELOW = 20, 3, 22
 """The same of a use: what is done with a result stands below the call."""
 
-ALL_USES = "Every line of code that uses {} by name, but for imports and tests, is shown here or in the change."
+ALL_USES = "All code that uses {} by name, but for imports and tests, is shown here or in the change."
 """So that a reader need not search for them."""
 MAX_NAME_CHARS = 80
 """A name of so many may be the beginning of a longer one, whose uses are not found."""
@@ -201,11 +202,13 @@ def _ranked(names: Sequence[Name], snapshot: Snapshot) -> tuple[list[Occurrence]
     """
     found: dict[tuple[str, int], tuple[tuple[bool, bool, str, int], Occurrence]] = {}
     followed: dict[str, None] = {}
+    symbols_of = symbols_in(snapshot)
     for name, path in names:
         stem = PurePosixPath(path).stem
         stem = PurePosixPath(path).parent.name if stem in ("__init__", "index", "mod") else stem
         lines = snapshot.search(name, MAX_FOUND)
-        uses = [each for each in lines or () if _is_use(each, name)]
+        is_other = other_things(name, path, snapshot, symbols_of)
+        uses = [each for each in lines or () if _is_use(each, name) and not is_other(each)]
         is_common = len(name) < MIN_CHARS or name.lower() in COMMON_NAMES
         # `accounts.get` of Accounts, and not each other `get` of a file that names Accounts.
         named = [each for each in uses if is_common and stem and stem.lower() in each.text.lower()]

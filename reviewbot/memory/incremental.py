@@ -126,9 +126,9 @@ def convergence_note(ledger: Ledger) -> str:
     return f"Converged: the last {QUIET_ROUNDS} heads brought nothing new. {open_ones} of earlier heads still open"
 
 
-def claims_about(ledger: Ledger, paths: Collection[str]) -> str:
-    """What earlier heads' reviews said about some files, one line each, with its state."""
-    mine = [record for record in ledger.records if record.path in paths]
+def claims_about(ledger: Ledger, is_shown: Callable[[str, int], bool]) -> str:
+    """What earlier heads' reviews said about some lines, one line each, with its state."""
+    mine = [record for record in ledger.records if is_shown(record.path, record.line)]
     mine.sort(key=lambda record: (not record.is_open, record.path, record.line))
     return "\n".join(
         f"{each.path}:{each.line} {each.severity}, {each.state}: {' '.join(each.title.split())[:_TITLE_CHARS]}"

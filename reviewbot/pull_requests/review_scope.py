@@ -67,13 +67,13 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
     around = (*pushed_definitions(push.change, text), *relied_on(push.change, text, known.snapshot))
     uses = dependents_of(changed_names(push.change, text), known.snapshot, is_read, around)
     again = {file.path for file in change.files} - {each.path for each in files if not each.again}
-    again |= {path for path, _ in numbered_lines(uses.excerpts)}
+    seen = {*numbered_lines(uses.excerpts)}
     return ReadBefore(
         head=entry.head,
         files=files,
         dependents=uses.excerpts,
         uses_shown=uses.is_all,
-        claims=claims_about(known.ledger, again),
+        claims=claims_about(known.ledger, lambda path, line: path in again or (path, line) in seen),
         note=scope_note(entry, change, files, uses.places),
     )
 

@@ -124,7 +124,6 @@ def _judge(
         # What the judge said decides the review, so a replay of the trace needs its answers.
         model=RecordingModel(ConversingModel(session.model, tools, JUDGE_BOUNDS, trace), trace),
         prompt=prompt("judge"),
-        push_prompt=prompt("push_judge"),
         trace=trace,
         facts=ReviewFacts(
             ReaderEngine.name,

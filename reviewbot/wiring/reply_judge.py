@@ -54,7 +54,7 @@ async def judge_reply(
     own = Proof(path=finding.path, line=finding.line, end_line=finding.end_line, side=finding.side, quote="", why="")
     code = proof_excerpts(
         (own, *finding.proof),
-        (),
+        {},
         lambda path, side: view.lines_or_none(path, "head" if side == "new" else "base") or (),
     )
     request = judge_request(

@@ -142,7 +142,6 @@ class Run:
                 rules,
                 model,
                 "Judge it.",
-                "Judge a push.",
                 trace,
                 ReviewFacts(engine.name, notes, usage_ledger),
                 Calibrator(trace),

@@ -204,7 +204,7 @@ def test_a_crew_has_at_most_twenty_cards() -> None:
         ({"name": "7"}, "name: Input should be a valid string, not 7"),
         ({"description": '"short"'}, "description: String should have at least 10 characters, not 'short'"),
         ({"aplies_to": '["*"]'}, "unknown key 'aplies_to'; did you mean 'applies_to'?"),
-        ({"command": '"rm -rf /"'}, "unknown key 'command'; known: applies_to, budget"),
+        ({"command": '"rm -rf /"'}, "unknown key 'command'; known: applies_to, brief, budget"),
         ({"budget": "{ tokens = 1 }"}, "unknown key 'tokens'; did you mean 'max_tokens'?"),
         ({"budget": "{ max_turns = 99 }"}, "budget.max_turns: Input should be less than or equal to 10, not 99"),
         ({"budget": "{ max_turns = true }"}, "budget.max_turns: Input should be a valid integer, not true"),

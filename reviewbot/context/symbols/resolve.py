@@ -141,14 +141,14 @@ def _owners(asked: _Asked, imports: Sequence[Import], text_of: Callable[[str], s
     """Yield the names of types that a qualifier may stand for: its own, what it was imported as, its declared type."""
     originals = {each.local: each.name for each in imports if each.name not in {"", "default", "*"}}
     text = text_of(asked.near) if asked.near else None
-    declared = () if text is None else _declared(asked.qualifier, text, language_of(asked.near))
+    declared = () if text is None else declared_types(asked.qualifier, text, language_of(asked.near))
     yield from dict.fromkeys(originals.get(name, name) for name in (asked.qualifier, *declared))
     # A variable is often called like its type.
     words = asked.qualifier.strip("_").split("_")
     yield "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _declared(variable: str, text: str, language: str) -> Iterator[str]:
+def declared_types(variable: str, text: str, language: str) -> Iterator[str]:
     """Yield the types that a file gives a variable: in an annotation, or by making one."""
     name, type_ = re.escape(variable), r"([A-Za-z_$][\w$.]*(?:\[[A-Za-z_$][\w$.]*)?)"
     patterns: tuple[str, ...] = (

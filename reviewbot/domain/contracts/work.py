@@ -36,6 +36,8 @@ class WorkerCard(Contract):
     task_type: Name
     prompt: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}\.md$")]
     """File name of its prompt in the folder `prompts` beside the card's folder."""
+    brief: Annotated[str, Field(max_length=200)] = ""
+    """What it looks for, in one line that stands for the prompt after a small push. Empty: the prompt always does."""
     success_criterion: Annotated[str, Field(min_length=10, max_length=500)]
     tools: tuple[Name, ...] = ()
     tiers: Annotated[tuple[Tier, ...], Field(min_length=1)] = ("medium",)
@@ -115,6 +117,8 @@ class ReviewTask(Contract):
     """Of a task on what a push changed, and on nothing else: as in the `ChangeSet`. Data like the code."""
     small_push: bool = False
     """Whether that is little: its reader has shorter instructions and looks up less."""
+    brief: str = ""
+    """Of a small push: what the worker looks for, in one line."""
 
     @property
     def slices(self) -> tuple[Payload, ...]:

@@ -41,7 +41,16 @@ from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds, Conversation, TokenUsage
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions, join_by_proof, settle_conflicts
 from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.judge_prompt import LinesOfSide, NamedClaim, judge_request, proof_excerpts
+from reviewbot.llm.prompts.judge_prompt import (
+    NOWHERE,
+    PROOF_ROWS,
+    PUSH_PROOF_ROWS,
+    LinesOfSide,
+    NamedClaim,
+    judge_request,
+    proof_excerpts,
+    shown_lines,
+)
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.redact.mask import redact
@@ -117,8 +126,6 @@ class JudgingSynthesizer:
     model: Model
     """Asked once for each batch; it may hold a conversation with tools behind one call."""
     prompt: str
-    push_prompt: str
-    """For the claims about a small push."""
     trace: Recorder
     facts: ReviewFacts
     calibrator: Calibrator
@@ -160,7 +167,8 @@ class JudgingSynthesizer:
         return judge_request(prefix, (), (), self._prompt_of(prefix), self.bounds, subject="no claims")
 
     def _prompt_of(self, prefix: SharedPrefix) -> str:
-        return self.push_prompt if prefix.small_push else self.prompt
+        """The instructions for a small push are a part of its readers'."""
+        return "" if prefix.small_push else self.prompt
 
     def _joined(self, found: Merged) -> Merged:
         """Without claims that say again, at another place, what another one says."""
@@ -252,13 +260,13 @@ class JudgingSynthesizer:
         def question() -> ModelRequest:
             """Reading proofs may block."""
             proofs = (proof for each in claims for proof in each.finding.proof)
-            code = (
-                ()
-                if prefix.is_whole
-                else proof_excerpts(proofs, asking.slices, self.lines_of, asking.before.dependents)
-            )
-            words = {"subject": subject, "earlier": before}
-            return judge_request(prefix, claims, code, self._prompt_of(prefix), self.bounds, mask=self.mask, **words)
+            shown = shown_lines(asking.slices, asking.before.dependents)
+            rows = PUSH_PROOF_ROWS if asking.before.dependents else PROOF_ROWS
+            code = () if prefix.is_whole else proof_excerpts(proofs, shown, self.lines_of, rows)
+            return judge_request(
+                prefix, claims, code, self._prompt_of(prefix), self.bounds,
+                mask=self.mask, subject=subject, shown=shown if prefix.small_push else NOWHERE, earlier=before,
+            )  # fmt: skip
 
         try:
             async with asyncio.timeout(max(0.0, self.remaining_s())):

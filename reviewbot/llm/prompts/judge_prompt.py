@@ -6,8 +6,9 @@ Code that several proofs share is shown once.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from reviewbot.context.dependents import numbered_lines
 from reviewbot.domain.contracts import Finding, Payload, Proof, Side
@@ -27,27 +28,32 @@ MAX_PROOF_CHARS = 30_000
 CUT = "[cut]"
 
 LinesOfSide = Callable[[str, Side], Sequence[str]]
+ShownLines = Mapping[str, Collection[int]]
+"""Lines of the new sides of files, by path."""
+NOWHERE: ShownLines = MappingProxyType({})
 
 
-def proof_excerpts(
-    proofs: Iterable[Proof], slices: Iterable[Payload], lines_of: LinesOfSide, dependents: str = ""
-) -> Iterable[str]:
-    """The lines around proofs, those of one side of one file together; without proofs that the prefix shows.
-
-    `lines_of`: the masked lines of one side of a file, none where it has none. May block. `dependents`: as a push's
-    readers are shown it.
-    """
-    rows = PUSH_PROOF_ROWS if dependents else PROOF_ROWS
+def shown_lines(slices: Iterable[Payload], dependents: str) -> ShownLines:
+    """The lines that the prefix shows. `dependents`: as a push's readers are shown it."""
     shown: defaultdict[str, set[int]] = defaultdict(set)
     for payload in slices:
         for view in hunk_views(payload):
             shown[payload.file_path].update(new_lines(view))
     for path, number in numbered_lines(dependents):
         shown[path].add(number)
+    return shown
+
+
+def proof_excerpts(
+    proofs: Iterable[Proof], shown: ShownLines, lines_of: LinesOfSide, rows: int = PROOF_ROWS
+) -> Iterable[str]:
+    """The lines around proofs, those of one side of one file together; without proofs that the prefix shows.
+
+    `lines_of`: the masked lines of one side of a file, none where it has none. May block. `rows`: around a proof.
+    """
     wanted: defaultdict[tuple[str, Side], set[int]] = defaultdict(set)
     for proof in proofs:
-        lines = set(range(proof.line, proof.end_line + 1))
-        if proof.side == "old" or not lines <= shown[proof.path]:
+        if not _is_shown(proof, shown):
             wanted[proof.path, proof.side] |= set(range(proof.line - rows, proof.end_line + rows + 1))
     left = MAX_PROOF_CHARS
     for (path, side), numbers in wanted.items():
@@ -96,6 +102,7 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     *,
     mask: Callable[[str], str] = redact,
     subject: str,
+    shown: ShownLines = NOWHERE,
     earlier: str = "",
     reply: str = "",
 ) -> ModelRequest:
@@ -105,16 +112,17 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
         prefix: what the readers of this part of the change were shown; a provider's cache still has it.
         claims: what is to be ruled on.
         code: what stands around their proofs and is not shown in the prefix.
-        prompt: the judge's instructions.
+        prompt: the judge's instructions, unless the prefix has them.
         bounds: what may be looked up, where the prefix has tools.
         mask: a text with masked secrets.
         subject: the name of the request in trace and journal.
+        shown: lines of the prefix that a claim names and does not quote again.
         earlier: what was ruled of these claims before, where they are asked about once more.
         reply: what a person has answered to these claims; data like the code.
     """
-    parts = [prompt.strip()]
+    parts = [prompt.strip()] if prompt else []
     parts += [f"Code around proofs:\n{fence_text('code', text)}" for text in code]
-    parts += [_claim(each, mask) for each in claims]
+    parts += [_claim(each, mask, shown) for each in claims]
     if earlier:
         parts.append(f"Ruled before, and asked again because it decides:\n{fence_text('ruling', earlier)}")
     if reply:
@@ -125,20 +133,29 @@ def judge_request(  # noqa: PLR0913 - what a request is made of
     return prefix.request("judge", subject, "\n\n".join(parts), ANSWER_TOKENS)
 
 
-def _claim(claim: NamedClaim, mask: Callable[[str], str]) -> str:
+def _is_shown(place: Finding | Proof, shown: ShownLines) -> bool:
+    lines = range(place.line, place.end_line + 1)
+    return place.side == "new" and all(line in shown.get(place.path, ()) for line in lines)
+
+
+def _claim(claim: NamedClaim, mask: Callable[[str], str], shown: ShownLines) -> str:
     finding = claim.finding
+    is_shown = _is_shown(finding, shown)
     texts = [
         f"{finding.type}, {finding.severity} as reported, at {finding.path}:{finding.line}",
-        f"quote ({finding.side} side): {finding.evidence[:MAX_QUOTE]}",
+        "" if is_shown else f"quote ({finding.side} side): {finding.evidence[:MAX_QUOTE]}",
         f"claim: {finding.title} {finding.message}".strip(),
         f"impact: {finding.trigger}",
-        f"suggested: {finding.suggestion[:MAX_QUOTE]}" if finding.suggestion else "",
+        f"suggested: {finding.suggestion[:MAX_QUOTE]}" if finding.suggestion and not is_shown else "",
         f"disputed: {finding.disputed}" if finding.disputed else "",
-        *(_proof(each) for each in finding.proof),
+        *(_proof(each, shown) for each in finding.proof),
     ]
     return f"Claim {claim.handle}:\n{fence_text('claim', mask(chr(10).join(text for text in texts if text)))}"
 
 
-def _proof(proof: Proof) -> str:
+def _proof(proof: Proof, shown: ShownLines) -> str:
+    if _is_shown(proof, shown):
+        lines = f"{proof.line}-{proof.end_line}" if proof.end_line > proof.line else f"{proof.line}"
+        return f"proof: {proof.path}:{lines} {proof.why}".rstrip()
     why = f", named because: {proof.why}" if proof.why else ""
     return f"proof: {proof.path}:{proof.line} ({proof.side} side){why}\n{proof.quote[:MAX_QUOTE]}"

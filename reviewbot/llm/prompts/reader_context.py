@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from reviewbot.context.conventions import conventions
+from reviewbot.context.dependents import numbered_lines
 from reviewbot.diff.rows import SEPARATOR, hunk_rows
 from reviewbot.domain.contracts import FileChange, ReadBefore
 from reviewbot.domain.ports import WorkOrder
@@ -61,7 +62,7 @@ class ReaderContextBuilder:
             description=first_sentences(description) if small else description,
             change=self.mask(change_view(slices, self.view.lines_or_none, pushed, whole_files=repository.whole)),
             deleted=self.mask(self._deleted()),
-            other_parts=self._others(paths, with_names=again),
+            other_parts=self._others(paths, {*dict(numbered_lines(before.dependents))} if again else None),
             dependents=self.mask(before.dependents),
             said=self.mask(before.claims),
             conventions=self.mask(_rules(orders[0], paths)),
@@ -83,11 +84,15 @@ class ReaderContextBuilder:
             texts.append(f"### {file.path}\n{removed if left >= 0 else '[too long to be shown]'}")
         return "\n\n".join(texts)
 
-    def _others(self, paths: Sequence[str], *, with_names: bool) -> str:
-        """The map of what is not shown: files, and where their hunks were read before, what these define."""
+    def _others(self, paths: Sequence[str], in_sight: Collection[str] | None) -> str:
+        """The map of what is not shown: files, and where their hunks were read before, what these define.
+
+        `in_sight`: files of a change that was read before of which some lines are shown; their names are not listed.
+        """
         others = [file for file in self.files if file.path not in paths and file.status != "deleted"]
         named = [
-            f"{file.path} ({file.status}, +{file.added} -{file.removed})" + (_defines(file) if with_names else "")
+            f"{file.path} ({file.status}, +{file.added} -{file.removed})"
+            + ("" if in_sight is None or file.path in in_sight else _defines(file))
             for file in others[:MAX_OTHERS]
         ]
         more = [f"and {len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []

@@ -3,7 +3,8 @@
 Tools, system prompt, answer schema, then everything that all readers of a part of a change, and the judge of their
 claims, share (rules of the house, title, the map of the repository, the change), with the cache mark at its end. What
 differs (analyzer results, the tasks with their instructions) comes last. A small push is read by one reader, whose
-tasks the judge is shown as well: they stand before the mark, since a provider keeps nothing that is very short.
+tasks the judge is shown as well: they stand before the mark, since a provider keeps nothing that is very short. A line
+says what each worker looks for; its instructions are there where the prefix would be too short to be kept.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
 PUSHED = "What was pushed: `+` added, `-` removed; other lines stood there"
 DEPENDENTS = "Code that uses what was pushed, or that it uses"
 SAID = (
-    "Findings of earlier reviews about this code, with their states. None is reported again; a claim that contradicts "
-    "one is worth little"
+    "Findings of earlier reviews here, with their states. None is reported again; a claim against one is worth little"
 )
+MIN_KEPT = 4_150
+"""Characters up to which a provider may keep no prefix: those have 1,024 tokens at least."""
 HITS = "Results of analyzers on the changed lines, each with a handle"
 VERDICTS = "; `hints`: for each a verdict, with the code that shows it"
 """What the instructions for a small push do not say, since there seldom is such a result."""
@@ -102,7 +104,8 @@ def shared_prefix(
     small = orders[0].task.small_push
     parts = [_shared(shared)]
     if small:
-        parts += [*([] if offered else [describe_limits(NO_TOOLS)]), *map(_instructions, orders)]
+        parts += [] if offered else [describe_limits(NO_TOOLS)]
+        parts += _briefs(orders, MIN_KEPT - len(system) - len(RULE) - sum(map(len, parts)))
     return SharedPrefix(
         tier=orders[0].task.constraints.tier,
         # Of its own in the cache: the next review, such as that of a push, begins in the same way.
@@ -128,8 +131,7 @@ def _shared(shared: ReaderContext) -> str:
     change = PUSHED if shared.is_push else CHANGE
     sections = (
         ("rules of the house, from the branch that the change goes into", "conventions", shared.conventions),
-        ("The title of the change, in its author's words", "title", shared.title.strip()[:MAX_TITLE]),
-        ("Its description", "description", shared.description.strip()[:MAX_DESCRIPTION]),
+        *_author(shared),
         ("The repository", "repository", shared.repository),
         ("Other files of the change, not shown", "others", shared.other_parts),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
@@ -140,6 +142,15 @@ def _shared(shared: ReaderContext) -> str:
     return "\n\n".join(
         f"{title[0].upper()}{title[1:]}:\n{fence_text(name, text)}" for title, name, text in sections if text
     )
+
+
+def _author(shared: ReaderContext) -> Iterator[tuple[str, str, str]]:
+    title, description = shared.title.strip()[:MAX_TITLE], shared.description.strip()[:MAX_DESCRIPTION]
+    if shared.is_push:
+        yield "Title and description of the change, by its author", "title", f"{title}\n{description}".strip()
+    else:
+        yield "The title of the change, in its author's words", "title", title
+        yield "Its description", "description", description
 
 
 NO_TOOLS = Bounds(tool_turns=0)
@@ -175,8 +186,8 @@ def _rest(orders: Sequence[WorkOrder], hints: Sequence[Hint], limits: Sequence[s
         if happened := [*_circumstances(order)]:
             yield "\n".join([f"Task `{order.task.worker}`:", *happened])
     yield (
-        f"In `tasks` one entry for each of: {_workers(orders)}; `escalation` null, or why you cannot finish. `themes`, "
-        "like `rulings`, stays empty."
+        "In `tasks` one entry for each task; `escalation` null, or why you cannot finish. `themes` and `rulings` stay "
+        "empty."
     )
 
 
@@ -184,12 +195,23 @@ def _workers(orders: Sequence[WorkOrder]) -> str:
     return ", ".join(f"`{order.task.worker}`" for order in orders)
 
 
+def _briefs(orders: Sequence[WorkOrder], missing: int) -> Iterator[str]:
+    """The tasks of a small push: the instructions of a worker without a brief, or while characters are missing."""
+    briefs = {order.task.worker: f"- `{order.task.worker}`: {order.task.brief}" for order in orders if order.task.brief}
+    for order in orders:
+        if order.task.worker not in briefs or sum(map(len, briefs.values())) < missing:
+            briefs.pop(order.task.worker, None)
+            instructions = _instructions(order)
+            missing -= len(instructions)
+            yield instructions
+    if briefs:
+        yield "\n".join(["## Tasks: look for", *briefs.values()])
+
+
 def _instructions(order: WorkOrder) -> str:
     task = order.task
-    lines = [f"## Task `{task.worker}`", order.prompt.strip()]
-    if not task.small_push:
-        lines += [task.instruction, f"Done when: {task.success_criterion}"]
-    if len(task.paths) <= MAX_NAMED_FILES and not task.small_push:
+    lines = [f"## Task `{task.worker}`", order.prompt.strip(), task.instruction, f"Done when: {task.success_criterion}"]
+    if len(task.paths) <= MAX_NAMED_FILES:
         lines.append("Files: " + fence_text("files", "\n".join(task.paths)))
     return "\n".join(lines)
 

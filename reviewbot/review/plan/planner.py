@@ -146,7 +146,8 @@ def make_plan(change: ChangeSet, worker_set: WorkerSet, covers: Covers, head: He
             found.append(_Routed(part, slices, mine, imports))
     groups = (*_grouped(routed, limits.part_lines), *_grouped(spared, limits.part_lines))
     small = sum(file.added + file.removed for file in now) <= SMALL_PUSH
-    tasks = [_of_push(task, change, small=small) for group in groups for task in _tasks_of(group)]
+    briefs = {card.name: card.brief for card in worker_set.cards} if small else {}
+    tasks = [_of_push(task, change, briefs) for group in groups for task in _tasks_of(group)]
     tasks += _scan_tasks(sorted_files.scan, worker_set, limits, used)
     return Plan(
         goal=change.title or f"Review a change of {with_count(len(change.files), 'file')}",
@@ -226,12 +227,16 @@ def _spare(limits: PlanLimits, file: FileChange, cards: Sequence[WorkerCard]) ->
     return Readers((), tuple(card for card in cards if card in handed or limits.programs(card, file.language)))
 
 
-def _of_push(task: ReviewTask, change: ChangeSet, *, small: bool) -> ReviewTask:
-    """A task that asks a model, with what is known of the rest of a change that was read before."""
+def _of_push(task: ReviewTask, change: ChangeSet, briefs: Mapping[str, str]) -> ReviewTask:
+    """A task that asks a model, with what is known of the rest of a change that was read before.
+
+    `briefs`: by worker, where what is read is little.
+    """
     before = change.read_before
     if task.programs_only or before is None or not before.head:
         return task
-    return task.model_copy(update={"read_before": before, "small_push": small})
+    brief = briefs.get(task.worker, "")
+    return task.model_copy(update={"read_before": before, "small_push": bool(briefs), "brief": brief})
 
 
 def _for_file(

@@ -17,7 +17,14 @@ from reviewbot.llm.agents.calibrator import Calibrator
 from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.agents.judge import BATCH, MAX_JUDGED, ConversingModel, JudgingSynthesizer
 from reviewbot.llm.agents.rulings import apply_ruling, contradictions
-from reviewbot.llm.prompts.judge_prompt import MAX_PROOF_CHARS, NamedClaim, judge_request, proof_excerpts
+from reviewbot.llm.prompts.judge_prompt import (
+    MAX_PROOF_CHARS,
+    PUSH_PROOF_ROWS,
+    NamedClaim,
+    judge_request,
+    proof_excerpts,
+    shown_lines,
+)
 from reviewbot.llm.prompts.reader_prompt import SharedPrefix
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.review.combine.suppression import Suppressor
@@ -53,7 +60,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
         result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
         result = fields.pop("suppressor", Suppressor()).apply(result)
         plan = Plan(goal="g", tasks=(task,), reason="r")
-        prompts = {"prompt": "Judge it.", "push_prompt": "Judge a push."}
+        prompts = {"prompt": "Judge it."}
         known = {"rules": RULES, **prompts, "facts": ReviewFacts("models"), "calibrator": Calibrator(trace)}
         judge = JudgingSynthesizer(model=model, trace=trace, **{**known, **fields})
         settled = {task.task_id: TaskResult(task, (result,), done=True)}
@@ -360,7 +367,7 @@ def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_sh
     claims = [NamedClaim("c1", claimed(line=1, proof=(first, old))), NamedClaim("c2", claimed(proof=(second, seen)))]
 
     proofs = [proof for claim in claims for proof in claim.finding.proof]
-    code = proof_excerpts(proofs, (a_payload(HUNK),), lambda _path, _side: lines)
+    code = proof_excerpts(proofs, shown_lines((a_payload(HUNK),), ""), lambda _path, _side: lines)
 
     text = text_of(judge_request(PREFIX, claims, code, "J", Bounds(), subject="b"))
     assert text.count("   43 line 43") == 1
@@ -374,9 +381,29 @@ def test_code_around_proofs_is_shown_once_for_all_claims_and_not_where_a_hunk_sh
 def test_proofs_in_code_that_readers_of_a_push_were_shown_bring_no_code_again() -> None:
     lines = [f"line {n}" for n in range(1, 101)]
     proofs = [Proof(path="lib.py", line=line, end_line=line, quote=f"line {line}") for line in (8, 60)]
-    [code] = proof_excerpts(proofs, (), lambda _path, _side: lines, "### lib.py\n8 line 8")
+    shown = shown_lines((), "### lib.py\n8 line 8")
+    [code] = proof_excerpts(proofs, shown, lambda _path, _side: lines, PUSH_PROOF_ROWS)
 
     assert [row.strip() for row in code.split("\n")[2:-1]] == [f"{line} line {line}" for line in range(56, 65)]
+
+
+def test_a_claim_about_lines_that_its_readers_were_shown_names_them_and_quotes_the_others(
+    claimed: MakeFinding, text_of: Any
+) -> None:
+    seen = Proof(path="lib.py", line=8, end_line=9, quote="line 8\nline 9", why="the callee")
+    half = Proof(path="lib.py", line=9, end_line=10, quote="line 9\nline 10")
+    old = Proof(path="lib.py", side="old", line=8, end_line=8, quote="was 8")
+    finding = claimed(path="lib.py", line=8, suggestion="Keep it.", proof=(seen, half, old))
+    shown = shown_lines((), "### lib.py\n8 line 8\n9 line 9")
+
+    text = text_of(judge_request(PREFIX, [NamedClaim("c1", finding)], (), "", Bounds(), subject="b", shown=shown))
+
+    assert "proof: lib.py:8-9 the callee\n" in text
+    assert "line 8\nline 9" not in text
+    assert "proof: lib.py:9 (new side)\nline 9\nline 10" in text
+    assert "proof: lib.py:8 (old side)\nwas 8" in text
+    assert "quote (" not in text
+    assert "Keep it." not in text
 
 
 def test_of_proofs_with_more_code_than_there_is_room_the_quotes_are_shown(
@@ -385,7 +412,7 @@ def test_of_proofs_with_more_code_than_there_is_room_the_quotes_are_shown(
     proofs = tuple(Proof(path=f"{n}.py", line=40, end_line=40, quote=f"assert n > {n}") for n in range(20))
     lines = ["x" * 400 for _ in range(100)]
 
-    code = proof_excerpts(proofs, (), lambda _path, _side: lines)
+    code = proof_excerpts(proofs, {}, lambda _path, _side: lines)
 
     text = text_of(judge_request(PREFIX, [NamedClaim("c1", claimed(proof=proofs))], code, "J", Bounds(), subject="b"))
     assert len(text) < MAX_PROOF_CHARS + 5_000

@@ -12,6 +12,7 @@ from reviewbot.llm.agents.conversation import Bounds
 from reviewbot.llm.prompts.analyzer_hints import hints_of
 from reviewbot.llm.prompts.judge_prompt import judge_request
 from reviewbot.llm.prompts.reader_prompt import (
+    MIN_KEPT,
     VERDICTS,
     ReaderContext,
     SharedPrefix,
@@ -56,7 +57,7 @@ def test_the_judge_of_a_small_push_is_shown_its_tasks_before_the_cache_mark_and_
     assert shown == same
     assert shown.cached
     worker = orders[0].task.worker
-    assert shown.text.endswith(f"{NOTHING_TO_LOOK_UP}\n\n## Task `{worker}`\nLook for what is wrong.")
+    assert f"{NOTHING_TO_LOOK_UP}\n\n## Task `{worker}`\nLook for what is wrong." in shown.text
     for text in (asked, judged):
         assert "no tools" not in text
         assert "Look for what is wrong." not in text
@@ -83,3 +84,29 @@ def test_a_small_push_asks_for_verdicts_only_where_analyzers_found_something(
 
     assert VERDICTS not in without
     assert VERDICTS in with_one
+
+
+def test_the_tasks_of_a_small_push_are_one_line_each_where_the_prefix_is_long_enough_to_be_kept(
+    a_task: MakeTask, a_card: Callable[..., WorkerCard]
+) -> None:
+    prompts = {"security": "s" * 700, "logic": "l" * 600, "licence": "Look at the first line."}
+    briefs = {"security": "secrets", "logic": "wrong values", "licence": ""}
+    orders = [
+        WorkOrder(
+            a_task(f"{name}:src/a.py#1", worker=name, small_push=True, brief=briefs[name]),
+            a_card(), prompt, {}, InMemorySnapshot({}, {}),
+        )
+        for name, prompt in prompts.items()
+    ]  # fmt: skip
+
+    def shown(system: int) -> str:
+        context = ReaderContext("", "", "+x = 1", is_push=True, uses_shown=True)
+        [text] = shared_prefix(context, "r" * system, (READ,), orders).shown
+        return text.text
+
+    long, short, least = shown(MIN_KEPT), shown(MIN_KEPT - 1_000), shown(0)
+    assert long.endswith("## Tasks: look for\n- `security`: secrets\n- `logic`: wrong values")
+    assert "## Task `licence`\nLook at the first line." in long, "a worker without a brief keeps its prompt"
+    assert "s" * 700 in short
+    assert short.endswith("## Tasks: look for\n- `logic`: wrong values")
+    assert all(prompt in least for prompt in prompts.values())

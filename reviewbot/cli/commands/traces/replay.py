@@ -47,7 +47,6 @@ def synthesizer_of(given: RecordedInputs, events: Sequence[Event]) -> Synthesize
         rules=given.rules,
         model=said,
         prompt="",
-        push_prompt="",
         trace=silent,
         facts=ReviewFacts(given.engine, given.notes, RecordedUsage(events), given.refused),
         calibrator=Calibrator(silent, given.number_maps),
