@@ -63,6 +63,13 @@ def _rule(pattern: _Pattern) -> str:
 RULES = {_rule(pattern): _CATEGORY for patterns in _PATTERNS.values() for pattern in patterns}
 """The category of each of its rules."""
 
+_TESTS = re.compile(r"[ \t]{0,8}#\[cfg\(test\)\]")
+"""What follows it in a file of Rust are tests."""
+
+_ASKED = re.compile(r"(?i)\bif\b.{0,80}(?:debug|verbose)")
+_NEAR = 2
+"""Lines behind a condition on debugging in which a dump is what was asked for."""
+
 _HASH_COMMENTS = frozenset({"python", "ruby", "php", "elixir"})
 
 
@@ -73,11 +80,17 @@ class DebugLeftovers(LineScan):
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.find_candidates`."""
-        if not is_test(file.path) and not is_run_by_hand(file.path):
-            for line in stoppable(added_lines(file)):
-                pattern = _leftover(line.text, file.language)
-                if pattern is not None:
-                    yield _candidate(file.path, line, pattern)
+        if is_test(file.path) or is_run_by_hand(file.path):
+            return
+        asked = 0
+        for line in stoppable(added_lines(file)):
+            if _TESTS.match(line.text):
+                return
+            if _ASKED.search(line.text):
+                asked = line.number
+            pattern = _leftover(line.text, file.language)
+            if pattern is not None and not (asked and pattern.rule == "dump" and line.number - asked <= _NEAR):
+                yield _candidate(file.path, line, pattern)
 
 
 def _leftover(text: str, language: str) -> _Pattern | None:

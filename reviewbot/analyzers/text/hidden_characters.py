@@ -37,10 +37,12 @@ SUSPECT = re.compile(
 
 TAGS = re.compile(
     "(?P<flag>\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,16}\U000e007f)"
-    "|[\U000e0000-\U000e007f]{1,4000}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,4000}"
+    "|[\U000e0000-\U000e007f]{1,4000}"
+    "|(?!\ufe0f{2,4000}(?![\ufe00-\ufe0f\U000e0100-\U000e01ef]))[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,4000}"
 )
 """Flags of regions are written in tag characters, behind a black flag. Everything else in them is hidden text, and so
-are several selectors in a row: sixteen and two hundred and forty of them are enough for any byte."""
+are several selectors in a row: sixteen and two hundred and forty of them are enough for any byte. The one of emoji
+(U+FE0F) alone says nothing, however often it stands: keyboards repeat it."""
 
 _TAG_BLOCK = 0xE0000
 _SELECTOR_BYTES = ((0xFE00, 0), (0xE0100, 16))
@@ -141,6 +143,8 @@ def is_out_of_place(text: str, at: int) -> bool:
     if char in SELECTORS:
         # Behind a letter it selects nothing; behind a digit it makes a key of it, with U+20E3 next.
         before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        if char == "\ufe0f" and _is_picture(text[at + 1 : at + 4].lstrip(char)[:1] or " "):
+            return False
         return before.isascii() and (before.isalnum() or before == "_") and after != "\u20e3"
     return char in INVISIBLE
 

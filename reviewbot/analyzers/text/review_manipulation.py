@@ -40,6 +40,8 @@ _LINE_CHARS = 4_000
 _EXCERPT = 120
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,4000}={0,2}(?![A-Za-z0-9+/=])")
 _PRINTABLE_SHARE = 0.95
+_PROMPT = re.compile(r"(?i)prompt\w{0,40}[\"'`]?\s{0,9}[:=]\s{0,9}[\[(]?[\"'`]")
+_OF_REVIEWS = re.compile(r"(?i)review|approv|finding|issue|vulnerab|\bdiff|pull request|\bcode|\bchange|merge|lgtm")
 
 
 class ManipulationAttempt(NamedTuple):
@@ -114,8 +116,18 @@ def _of_window(lines: Sequence[ChangedLine], unseen: frozenset[int]) -> Iterator
         first, last = (bisect_right(starts, offset) - 1 for offset in (phrase.start, phrase.end - 1))
         rows = lines[first : last + 1]
         yield ManipulationAttempt(
-            _rule_of(phrase, rows, unseen), rows[0].number, rows[-1].number, _said(text, phrase), phrase.mentioned
+            _rule_of(phrase, rows, unseen),
+            rows[0].number,
+            rows[-1].number,
+            _said(text, phrase),
+            doubtful=phrase.mentioned or (phrase.kind == "override" and _is_own_prompt(rows[0].text)),
         )
+
+
+def _is_own_prompt(line: str) -> bool:
+    """Whether a line gives a text to a name such as `defaultPrompt`, and speaks of nothing that a review says."""
+    line = line[:_LINE_CHARS]
+    return _PROMPT.search(line) is not None and _OF_REVIEWS.search(line) is None
 
 
 def _rule_of(phrase: Phrase, rows: Sequence[ChangedLine], unseen: frozenset[int]) -> str:

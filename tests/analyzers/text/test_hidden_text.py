@@ -151,6 +151,8 @@ def test_a_secret_beside_hidden_characters_stays_masked(file_of: FileOf, bare: S
         ("<p>co\u00adoperate</p>", "html", []),
         ("key: a\u200bb", "yaml", ["invisible-character"]),
         ("ab\ufe0fc = 1", "python", ["invisible-character"]),
+        ("\u26d4\ufe0fWARNING\ufe0f\ufe0f\u26d4\ufe0f: you lose money", "rust", []),
+        ("x = '\u26d4\ufe0f\ufe0f\ufe01'", "python", ["hidden-text"]),
         ("x = '1\ufe0f\u20e3 \u2764\ufe0f'", "python", []),
         ("x = '\U0001f468\u200d\U0001f469\u200d\U0001f467'", "python", []),
         ("x = '\U0001f9d1\U0001f3fd\u200d\U0001f680 \U0001f3f3\ufe0f\u200d\U0001f308'", "python", []),
