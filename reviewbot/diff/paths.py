@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _TESTS = re.compile(
-    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|__tests__|fixtures|testdata)/",
+    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|__tests__|fixtures|testdata)/",
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(

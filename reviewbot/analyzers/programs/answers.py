@@ -14,6 +14,9 @@ UNSURE = "-unsure"
 """What the code of a rule ends with where zizmor itself is not sure."""
 
 _INJECTION = "template-injection"
+_EMPTY_FILTER = re.compile(r'"(?:branches|tags|paths)(?:-ignore)?" section should not be empty')
+"""GitHub takes such a workflow."""
+
 _DEPRECATED = "is deprecated in GitHub Actions"
 _FROM_OUTSIDE = re.compile(
     r"github\.(?:head_ref|event\.(?:issue|pull_request|comment|review|review_comment|discussion|discussion_comment|head_commit|commits"
@@ -31,9 +34,10 @@ _YAMLLINT = re.compile(
 
 
 def actionlint(output: bytes) -> Iterator[Said]:
-    """Read `-format '{{json .}}'`. What it says of a runtime's age is no defect of the change."""
+    """Read `-format '{{json .}}'`. A runtime's age is no defect of the change, nor is an empty list of branches."""
     for item in json.loads(output or b"[]") or ():
         code = "deprecated-runtime" if _DEPRECATED in item["message"] else item["kind"]
+        code = "empty-filter" if _EMPTY_FILTER.match(item["message"]) else code
         code = "untrusted-input" if "potentially untrusted" in item["message"] else code
         yield _said(item["filepath"], code, item["message"], item["line"], item["line"])
 
