@@ -68,13 +68,8 @@ class MemoryJournal:
         self._values[key] = value
 
 
-class NoJournal:
+class NoJournal(MemoryJournal):
     """A `Journal` that keeps nothing: for progress that no later run can go on from."""
-
-    def get(self, key: str) -> str | None:
-        """None."""
-        del key
-        return None
 
     def put(self, key: str, value: str) -> None:
         """Keep nothing."""
