@@ -1,7 +1,8 @@
 """Find entries of a lock file that no package manager writes: other content, or another package, under a known version.
 
 A published version never gets other content, so a hash that changed while version and source stayed was edited by hand,
-or what stands in the registry was replaced. Only the hunks are looked at: a lock file may be too large to be read.
+or what stands in the registry was replaced. Only the hunks are looked at,
+and some lines above: a lock file may be too large to be read.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
@@ -20,6 +22,13 @@ from reviewbot.threads import stoppable
 
 MAX_LINE = 2_000
 """Characters; no entry has a longer line."""
+
+
+MAX_ABOVE = 100
+"""Lines above a hunk that are read with it: Yarn writes what a package depends on between its version and its hash."""
+
+_NEW_CACHE = re.compile(r"  cacheKey: ")
+"""Of Yarn from 2 on: with another format of its cache every hash is another one."""
 
 
 class LockedEntry(NamedTuple):
@@ -33,7 +42,7 @@ class LockedEntry(NamedTuple):
 def odd_entries(file: ChangedFile) -> Iterator[tuple[str, str, str, ChangedLine]]:
     """Yield the rule, the package, what it is held against and the line of each entry that no tool writes."""
     name = file.path.rpartition("/")[2]
-    if name in _patterns("hashes"):
+    if name in _patterns("hashes") and not _is_written_anew(file):
         before: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for entry in _entries(file, "hashes", "-"):
             before[entry.key].update(entry.value.split())
@@ -58,14 +67,24 @@ def _is_another(now: list[str], known: set[str]) -> bool:
 
 
 def _kind(hashed: str) -> str:
-    return re.split(r"[-:]", hashed)[0] if re.match(r"\w{1,10}[-:]", hashed) else str(len(hashed))
+    return re.split(r"[-:/]", hashed)[0] if re.match(r"\w{1,10}[-:/]", hashed) else str(len(hashed))
+
+
+def _is_written_anew(file: ChangedFile) -> bool:
+    rows = (row for hunk in file.hunks for row in stoppable(hunk_rows(hunk)))
+    return any(row.kind != " " and _NEW_CACHE.match(row.text) for row in rows)
 
 
 def _entries(file: ChangedFile, kind: str, sign: str) -> Iterator[LockedEntry]:
     """Yield the entries that the hunks show of one side."""
     pattern = _patterns(kind)[file.path.rpartition("/")[2]]
+    side = (file.base if sign == "-" else file.head) or ""
+    lines = side.split("\n") if "__metadata:\n" in side[:MAX_LINE] else []
     for hunk in file.hunks:
-        rows = [row for row in stoppable(hunk_rows(hunk)) if row.kind in {" ", sign} and len(row.text) <= MAX_LINE]
+        first = max(0, (hunk.old_start if sign == "-" else hunk.new_start) - 1)
+        above = (Row(" ", None, None, line) for line in lines[max(0, first - MAX_ABOVE) : first])
+        rows = [row for row in chain(above, stoppable(hunk_rows(hunk))) if row.kind in {" ", sign}]
+        rows = [row for row in rows if len(row.text) <= MAX_LINE]
         text = "\n".join(row.text for row in rows)
         at = line = 0
         for match in pattern.finditer(text):

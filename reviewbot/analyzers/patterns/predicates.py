@@ -128,26 +128,16 @@ class Conditions:
         return self._found(words[0], captures, node.start_byte, min(node.end_byte, node.start_byte + MAX_NODE))
 
     def _inside(self, node: Node, kinds: Sequence[str], _: Captures) -> bool:
-        for ancestor in self._ancestors(node):
-            if ancestor.type in kinds:
-                return True
-            if ancestor.type in self._syntax.functions:
-                return False
-        return False
+        return any(each.type in kinds for each in self._ancestors_in_function(node))
 
     def _within(self, node: Node, kinds: Sequence[str], _: Captures) -> bool:
         return any(ancestor.type in kinds for ancestor in self._ancestors(node))
 
     def _under(self, node: Node, words: Sequence[str], captures: Captures) -> bool:
         kind, pattern = words
-        for ancestor in self._ancestors(node):
-            if ancestor.type == kind and ancestor.parent is not None:
-                first = max(ancestor.parent.start_byte, ancestor.start_byte - MAX_NODE)
-                if self._found(pattern, captures, first, ancestor.start_byte):
-                    return True
-            if ancestor.type in self._syntax.functions:
-                return False
-        return False
+        blocks = (each for each in self._ancestors_in_function(node) if each.type == kind)
+        calls = ((each.parent, each.start_byte) for each in blocks if each.parent is not None)
+        return any(self._found(pattern, captures, max(above.start_byte, at - MAX_NODE), at) for above, at in calls)
 
     def _contains(self, node: Node, kinds: Sequence[str], _: Captures) -> bool:
         return any(each.type in kinds for each in self._below(node))
@@ -253,6 +243,13 @@ class Conditions:
     def _is_handler(self, function: Node) -> bool:
         head = self._read(function.start_byte, min(function.end_byte, function.start_byte + _MAX_MEMBER))
         return _HANDLER.search(head) is not None
+
+    def _ancestors_in_function(self, node: Node) -> Iterator[Node]:
+        """The nodes around a node, up to its function."""
+        for each in self._ancestors(node):
+            yield each
+            if each.type in self._syntax.functions:
+                return
 
     def _ancestors(self, node: Node) -> Iterator[Node]:
         above = node.parent

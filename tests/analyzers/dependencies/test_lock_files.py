@@ -24,6 +24,14 @@ pad@^1.0.0, pad@^1.0.1:
   resolved "https://registry.yarnpkg.com/pad/-/pad-1.0.1.tgz#0123"
   integrity sha512-AAA=
 """
+BERRY = """\
+"pad@npm:^1.0.0, pad@npm:^1.0.1":
+  version: 1.0.1
+  resolution: "pad@npm:1.0.1"
+  bin:
+    pad: ./bin/pad.js
+  checksum: 10/AAA
+"""
 PNPM = "  '@a/pad@1.0.0(react@18.0.0)':\n\n  '@a/pad@1.0.0':\n    resolution: {integrity: sha512-AAA=}\n"
 CARGO = f"""\
 [[package]]
@@ -66,6 +74,7 @@ def odd(path: str, base: str, head: str) -> list[tuple[str, str, int]]:
         ("web/package-lock.json", NPM, 4),
         ("npm-shrinkwrap.json", NPM, 4),
         ("yarn.lock", YARN, 4),
+        ("yarn.lock", BERRY, 6),
         ("pnpm-lock.yaml", PNPM, 4),
         ("Cargo.lock", CARGO, 5),
         ("go.sum", GO, 1),
@@ -89,6 +98,10 @@ def test_other_content_under_a_known_version_is_found_in_each_format(path: str, 
         ("package-lock.json", NPM, NPM + NPM),
         ("package-lock.json", NPM.replace("AAA", "BBB") + NPM, NPM),
         ("yarn.lock", YARN, YARN.replace("^1.0.1", "^1.0.2").replace("1.0.1", "1.0.2").replace("AAA", "BBB")),
+        ("yarn.lock", BERRY, BERRY.replace("10/AAA", "10c0/BBB")),
+        ("yarn.lock", f"  cacheKey: 7\n{BERRY}", f"  cacheKey: 8\n{BERRY.replace('AAA', 'BBB')}"),
+        ("yarn.lock", BERRY, BERRY.replace("pad@npm:1.0.1", "pad@npm:1.0.2").replace("AAA", "BBB")),
+        ("yarn.lock", BERRY, BERRY.replace("AAA", "BBB").replace("npm:1.0.1", "patch:pad@npm%3A1.0.1#hash=12")),
         ("Cargo.lock", CARGO, CARGO.replace("1.0.0", "1.0.1").replace(A, B)),
         ("go.sum", GO, GO + GO.replace("v1.0.0", "v1.0.1").replace("AAA", "BBB")),
         ("poetry.lock", POETRY, POETRY + POETRY.replace(".tar.gz", ".whl").replace("AAA", "BBB")),
@@ -101,7 +114,11 @@ def test_what_a_package_manager_writes_draws_nothing(path: str, base: str, head:
 
 @pytest.mark.parametrize(
     ("path", "lock", "url"),
-    [("package-lock.json", NPM, "org/pad/-/pad"), ("yarn.lock", YARN, "com/pad/-/pad")],
+    [
+        ("package-lock.json", NPM, "org/pad/-/pad"),
+        ("yarn.lock", YARN, "com/pad/-/pad"),
+        ("yarn.lock", BERRY, ': "pad@npm:1.0.1"'),
+    ],
 )
 def test_a_package_that_is_fetched_from_the_address_of_another_one_is_found(path: str, lock: str, url: str) -> None:
     head = lock.replace(url, url.replace("pad", "@evil/pad", 1))
@@ -123,11 +140,34 @@ def test_a_package_that_is_fetched_from_the_address_of_another_one_is_found(path
         ),
         ("yarn.lock", YARN.replace("pad@^1.0.0, pad@", "pad@npm:left-pad@").replace("/pad/-", "/left-pad/-")),
         ("yarn.lock", YARN.replace("pad@^1", '"@a/pad@^1').replace(":\n", '":\n', 1).replace("/pad/-", "/@a%2fpad/-")),
+        ("yarn.lock", BERRY.replace("pad@npm:^1.0.0,", "pad@npm:left-pad@^1,").replace(' "pad@', ' "left-pad@')),
         ("yarn.lock", YARN.replace("registry.yarnpkg.com", "packages.example.com/npm").replace("/pad/-", "/x/-")),
     ],
 )
 def test_an_alias_a_scope_and_another_registry_draw_nothing(path: str, lock: str) -> None:
     assert odd(path, "", lock) == []
+
+
+def test_the_name_of_an_entry_of_yarn_is_read_above_the_hunk_that_has_its_hash() -> None:
+    between = "".join(f"    part{number}: ^1.0.0\n" for number in range(50))
+    base = f"# yarn\n__metadata:\n  version: 8\n\n{BERRY.replace('    pad:', between + '    pad:')}"
+    head = base.replace("AAA", "BBB")
+    row = head.split("\n").index("  checksum: 10/BBB") + 1
+    hunk = Hunk(old_start=row, old_count=1, new_start=row, new_count=1, body="-  checksum: 10/AAA\n+  checksum: 10/BBB")
+
+    def found(hunk: Hunk) -> list[tuple[str, int]]:
+        file = ChangedFile("yarn.lock", "yarn.lock", "text", (hunk,), head=head, base=base)
+        return [(rule, line.number) for rule, _, _, line in odd_entries(file)]
+
+    assert found(hunk) == [("lock-hash-changed", row)]
+    assert found(hunk.model_copy(update={"old_start": 9_999, "new_start": 9_999})) == []
+
+
+def test_an_entry_of_yarn_that_never_ends_is_read_once() -> None:
+    body = "\n".join(["+" + BERRY.split("\n")[2], *("+    part: ^1.0.0" for _ in range(100_000))] * 2)
+    hunk = Hunk(old_start=1, old_count=0, new_start=1, new_count=200_002, body=body)
+
+    assert list(odd_entries(ChangedFile("yarn.lock", "yarn.lock", "text", (hunk,)))) == []
 
 
 def test_a_lock_file_of_five_megabytes_and_of_long_lines_is_read_once() -> None:
