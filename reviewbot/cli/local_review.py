@@ -68,7 +68,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
             raise
         code = delivery.exit_code(delivered.review, settings, run.rules)
         text = render(arguments, delivered, partial(file_url, _folder_of(arguments)))
-        missing = shortfall(code, delivered.review)
+        missing = shortfall(code, delivered.review, bare=arguments.diff is not None and arguments.repo is None)
         if journal is not None and memory.key and delivered.ledger is not None:
             journal.put(memory.key, delivered.ledger.model_dump_json(exclude_defaults=True))
             keep_labels(os.environ, labels_of(delivered.ledger.records, pull=branch_name(memory.key)))

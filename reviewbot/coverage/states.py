@@ -42,7 +42,7 @@ UNREADABLE: dict[ParseState, GapReason] = {
 ONLY_REMOVED = "lines were only removed, and analyzers report on added lines"
 CUT_LINE = "a line of it is too long and was cut, so that its rest was not read"
 FAILED = "a part of its review failed"
-NO_READER = "nothing in this run reads its language"
+NO_READER = "nothing in this run understands its lines"
 NO_MODEL = "analyzers read it, and no model"
 NOT_ALL = "not all of its hunks were read"
 

@@ -47,8 +47,10 @@ def language_of(path: str) -> str:
     stem, dot, suffix = name.rpartition(".")
     if not dot:
         return UNKNOWN
-    if suffix in _SUFFIXES:
-        return _SUFFIXES[suffix]
+    # The template "a.blade.php" is no PHP.
+    known = _SUFFIXES.get(f"{stem.rpartition('.')[2]}.{suffix}") or _SUFFIXES.get(suffix)
+    if known is not None:
+        return known
     # "Dockerfile.dev" and "Makefile.am" are of the kind that their first part says; "README.coffee" may be anything.
     language = _NAMES.get(stem, UNKNOWN)
     return UNKNOWN if language in _PROSE else language

@@ -122,6 +122,8 @@ def convergence_note(ledger: Ledger) -> str:
     last = ledger.heads[-QUIET_ROUNDS:]
     if len(last) < QUIET_ROUNDS or any(each.outcome != "reviewed" or each.new for each in last):
         return ""
+    if len({each.base for each in last} - {""}) > 1:
+        return ""  # changes of their own, such as one commit after another
     open_ones = with_count(sum(each.is_open for each in ledger.records), "finding")
     return f"Converged: the last {QUIET_ROUNDS} heads brought nothing new. {open_ones} of earlier heads still open"
 

@@ -67,7 +67,7 @@ def unseen(review: Review) -> list[Unseen]:
     gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
     return [
         *grouped_files(files),
-        *skipped_parts(review.unlooked),
+        *left_out(review),
         *_merge_workers(gaps),
     ]
 

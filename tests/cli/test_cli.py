@@ -326,6 +326,13 @@ def test_a_file_that_cannot_be_read_makes_the_review_incomplete(run: Run) -> Non
     assert run("review", "-", "--allow-partial", stdin=BROKEN).code == 0
 
 
+def test_a_bare_diff_whose_hunks_do_not_parse_names_the_option_that_shows_whole_files(run: Run) -> None:
+    ended = run("review", "-", stdin=b"--- a/a.go\n+++ b/a.go\n@@ -7,2 +7,3 @@\n \t\t},\n+\t\tclose(done),\n \t}\n")
+
+    assert (ended.code, "nothing in this run understands its lines" in ended.out) == (4, True)
+    assert ended.err.endswith("reviewed in full; --repo DIR shows analyzers whole files; --allow-partial ends with 0\n")
+
+
 def test_a_severity_or_number_that_does_not_exist_is_exit_2(run: Run) -> None:
     for words in (["--fail-on", "blocker"], ["--min-confidence", "101"], ["--deadline", "soon"], ["--engine", "gpt"]):
         ended = run("review", "-", *words, stdin=HARMLESS)

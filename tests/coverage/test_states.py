@@ -53,7 +53,7 @@ def test_a_file_that_only_scans_saw_is_scanned_and_says_what_was_missing(a_file:
     entry = state_of(a_file("ci.yml", language="yaml"), read("ci.yml", scans=("secrets",)))
 
     assert (entry.state, entry.need) == ("scanned", "review")
-    assert entry.reason == "nothing in this run reads its language"
+    assert entry.reason == "nothing in this run understands its lines"
 
 
 def test_where_models_read_only_what_a_model_read_is_reviewed(a_file: MakeFile) -> None:

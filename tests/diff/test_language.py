@@ -33,6 +33,8 @@ from reviewbot.diff.language import kind_of, language_of
         ("docs/requirements.md", "markdown", "prose"),
         ("notes/base.txt", "plaintext", "prose"),
         ("page.mdx", "mdx", "code"),
+        ("views/show.blade.php", "html", "code"),
+        ("show.blade.php.php", "php", "code"),
         ("README.coffee", "text", "code"),
         ("LICENSE.awk", "text", "code"),
         (".gitignore", "ignorefile", "config"),

@@ -124,7 +124,7 @@ def test_a_pipeline_without_a_reader_is_only_scanned_and_no_file_counts_as_revie
     assert (code, report["verdict"], report["incomplete"]) == (4, "not_reviewed", True)
     assert report["headline"] == "No review: 0 of 2 files reviewed (2 only scanned)"
     assert {entry["reason"] for entry in report["coverage"]} == {
-        "nothing in this run reads its language",
+        "nothing in this run understands its lines",
     }  # fmt: skip
 
 

@@ -124,6 +124,14 @@ def test_rounds_that_bring_nothing_new_have_converged() -> None:
     assert convergence_note(pushes.ledger) == ""
 
 
+def test_commits_that_were_reviewed_one_by_one_have_not_converged() -> None:
+    quiet = [entry(number, base=sha(number - 1)) for number in range(2, 2 + QUIET_ROUNDS)]
+    of_one = [each.model_copy(update={"base": sha(1)}) for each in quiet]
+
+    assert convergence_note(Ledger(heads=tuple(quiet))) == ""
+    assert convergence_note(Ledger(heads=tuple(of_one))) != ""
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [

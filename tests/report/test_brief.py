@@ -37,7 +37,9 @@ HOSTILE_NAMES = (
 NAMES = st.one_of(st.sampled_from(HOSTILE_NAMES), st.text(min_size=1, max_size=400))
 READ_FILE = FileCoverage(path="a.py", state="reviewed", analyzers=("ruff",), added=20, removed=3)
 PROSE = FileCoverage(path="b.md", state="scanned", need="scan", reason="prose", scans=("secrets",), added=1)
-YAML = FileCoverage(path="c.yml", state="scanned", reason="nothing in this run reads its language", scans=("secrets",))
+YAML = FileCoverage(
+    path="c.yml", state="scanned", reason="nothing in this run understands its lines", scans=("secrets",)
+)
 
 
 @st.composite
@@ -116,7 +118,7 @@ def test_files_that_need_more_are_named_with_the_reason_and_others_are_counted()
         "## reviewbot: No issues found in what was read\n\n"
         "1 of 3 files reviewed (2 only scanned), +21 -3 lines. "
         f"<sub>no model was asked, 1.2 s, reviewbot {__version__}; each file: check run, `--format markdown`</sub>\n\n"
-        "**Not fully reviewed (1):** `c.yml` (only scanned: nothing in this run reads its language). "
+        "**Not fully reviewed (1):** `c.yml` (only scanned: nothing in this run understands its lines). "
         "No review is needed for 1 file.\n"
     )
 

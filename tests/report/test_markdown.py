@@ -124,11 +124,24 @@ def test_lists_say_how_much_they_leave_out(make_review: Callable[..., Review]) -
     assert "... and 1 more note." in text
 
 
+def test_what_is_withheld_in_several_places_for_one_reason_is_one_line(
+    make_review: Callable[..., Review], make_finding: Callable[..., Finding]
+) -> None:
+    findings = (
+        make_finding(line=line, end_line=line, message=text) for line, text in [(1, "Lock"), (2, "Lock"), (3, "Eval")]
+    )
+    withheld = tuple(Withheld(finding=each, reason="below_threshold", message="confidence 75") for each in findings)
+
+    text = render_markdown(make_review(withheld=withheld))
+
+    assert "- `app/db.py:1`, `app/db.py:2` Lock (critical; confidence 75)\n- `app/db.py:3` Eval" in text
+
+
 def test_when_too_long_the_folded_lists_go_first_and_then_the_code(
     make_review: Callable[..., Review], make_finding: Callable[..., Finding]
 ) -> None:
-    long = {"message": "m" * 500, "trigger": "t" * 500}
-    withheld = tuple(Withheld(finding=make_finding(**long), reason="over_cap", message="") for _ in range(40))
+    long = (make_finding(message=f"{number} " + "m" * 500, trigger="t" * 500) for number in range(40))
+    withheld = tuple(Withheld(finding=each, reason="over_cap", message="") for each in long)
 
     without_lists = render_markdown(make_review(findings=(make_finding(),) * 44, withheld=withheld), max_chars=30_000)
     without_code = render_markdown(make_review(findings=(make_finding(evidence="e" * 350),) * 60), max_chars=35_000)

@@ -103,13 +103,17 @@ def write_trace(arguments: argparse.Namespace, trace: Trace) -> None:
         write_file(arguments.trace, delivery.mask_trace(trace))
 
 
-def shortfall(code: ExitCode, answer: Review) -> str:
-    """Why a review is incomplete, in one line: the provider's failure in any case; empty where nothing does."""
+def shortfall(code: ExitCode, answer: Review, *, bare: bool = False) -> str:
+    """Why a review is incomplete, in one line: the provider's failure in any case; empty where nothing does.
+
+    `bare`: a diff stands alone, without a repository.
+    """
     missing = ""
     if answer.provider_failure:
         missing = f"the model provider could not be used: {one_line(answer.provider_failure)}"
     elif code == ExitCode.INCOMPLETE:
         missing = _what_is_missing(answer)
+        missing += "; --repo DIR shows analyzers whole files" if bare and not answer.gaps else ""
     way_out = "; --allow-partial ends with 0" if code in (ExitCode.INCOMPLETE, ExitCode.PROVIDER) else ""
     return f"{missing}{way_out}" if missing else ""
 

@@ -219,7 +219,7 @@ def minor_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
 
 
 def withheld_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
-    """How many findings are withheld, by reason, always; each of them in a folded list where there is room."""
+    """How many findings are withheld, by reason, always; where there is room a folded list, equal ones on one line."""
     withheld = page.review.withheld
     if not withheld:
         return
@@ -227,14 +227,17 @@ def withheld_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:
     if not detail.folds:
         yield f"{title}. They are not listed here to stay within GitHub's limit."
         return
-    items = [f"- {_withheld(item, page.links, detail)}" for item in withheld[: detail.items]]
+    places: dict[str, list[str]] = {}
+    for item in withheld[: detail.items]:
+        places.setdefault(_withheld(item, detail), []).append(linked_place(item.finding, page.links))
+    items = [f"- {', '.join(where)} {text}" for text, where in places.items()]
     yield from fold_section(title, [*_list(items), *_more(len(withheld) - detail.items, "finding")])
 
 
-def _withheld(item: Withheld, links: SourceLinks | None, detail: DetailLevel) -> str:
+def _withheld(item: Withheld, detail: DetailLevel) -> str:
     finding = item.finding
     why = prose(item.message, detail.prose) or WITHHELD_WORDS[item.reason]
-    return f"{linked_place(finding, links)} {prose(title_of(finding), detail.prose)} ({finding.severity}; {why})"
+    return f"{prose(title_of(finding), detail.prose)} ({finding.severity}; {why})"
 
 
 def coverage_blocks(page: CommentParts, detail: DetailLevel) -> Iterator[str]:

@@ -240,7 +240,7 @@ def _summary(change: ChangeSet, weighed: SortedFindings, people: int, gaps: Sequ
     parts += [f"{people} for a person"] if people else []
     parts += [f"{len(weighed.withheld)} withheld"] if weighed.withheld else []
     parts += [f"{silenced} silenced"] if silenced else []
-    parts += [f"{len(gaps)} not looked at"] if gaps else []
+    parts += [f"{with_count(len({gap.path for gap in gaps}), 'file')} not looked at in full"] if gaps else []
     added, removed = sum(f.added for f in change.files), sum(f.removed for f in change.files)
     cause = provider_failure(gaps)
     model = f". The model provider could not be used: {cause}" if cause else ""

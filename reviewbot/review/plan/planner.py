@@ -368,7 +368,7 @@ def _cannot_look(
     file: FileChange, wanted: Sequence[WorkerCard], able: Sequence[WorkerCard], stranded: Mapping[str, str]
 ) -> list[SkippedWorkers]:
     unable = tuple(card.name for card in wanted if card not in able)
-    reason = f"no analyzer of theirs reads {file.language}; that needs a model key (such as {KEY_HINT})"
+    reason = f"no analyzer for that reads the language; models do, with a key (such as {KEY_HINT})"
     entries = [SkippedWorkers(path=file.path, workers=unable, reason=reason)] if unable else []
     for worker, missing in stranded.items():
         reason = f"it needs the result of {missing}, which does not look at this file"

@@ -128,7 +128,13 @@ def test_what_it_cannot_read_is_no_reading_and_no_gap(name: str, ask: Callable[.
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("shellcheck", "a.fish"), ("squawk", "queries/report.sql"), ("yamllint", "Dockerfile"), ("zizmor", "a.yaml")],
+    [
+        ("shellcheck", "a.fish"),
+        ("squawk", "queries/report.sql"),
+        ("squawk", "migrations/sqlite/up.sql"),
+        ("yamllint", "Dockerfile"),
+        ("zizmor", "a.yaml"),
+    ],
 )
 def test_a_file_that_it_is_not_for_is_not_given_to_it(name: str, path: str, ask: Callable[..., ToolReport]) -> None:
     report = ask(TOOLS[name], path, "a\nb")

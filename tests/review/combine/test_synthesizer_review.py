@@ -93,7 +93,7 @@ def test_gaps_of_tasks_of_tools_and_of_the_reader_are_all_named(
 
     assert [gap.message for gap in review.gaps] == ["as parsed", "three times", "30 s"]
     assert review.verdict == "not_reviewed"
-    assert review.summary == "2 files, +2 -0: 3 not looked at"
+    assert review.summary == "2 files, +2 -0: 2 files not looked at in full"
 
 
 def test_what_a_worker_hands_to_a_person_is_said_once_and_its_file_is_not_clean(

@@ -93,7 +93,7 @@ def test_what_the_engine_cannot_look_at_is_said_and_not_tasked(
     plan = make_plan(a_change(a_file(), a_file("a.cob", language="cobol")), worker_set, covers, unknown, PlanLimits())
 
     assert ids(plan) == ["security:a.cob#1", "security:src/app.py#1", "logic:src/app.py#1"]
-    reason = f"no analyzer of theirs reads cobol; that needs a model key (such as {KEY_HINT})"
+    reason = f"no analyzer for that reads the language; models do, with a key (such as {KEY_HINT})"
     assert plan.unlooked == (SkippedWorkers(path="a.cob", workers=("logic",), reason=reason),)
 
 
