@@ -406,6 +406,22 @@ def test_garbage_is_not_looked_for_while_the_sdk_is_loaded_and_then_as_often_as_
     assert (module.THRESHOLD, gc.get_threshold()) == (COLLECT_EVERY, before)
 
 
+def test_what_the_sdk_made_is_left_out_of_looks_for_garbage_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reviewbot_lasting_module.py").write_text("KEPT = [[] for _ in range(1_000)]\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = gc.get_freeze_count()
+
+    asyncio.run(Sdk(("reviewbot_lasting_module",)).module())
+
+    frozen = gc.get_freeze_count()
+    assert frozen > before + 1_000
+    garbage: list[list[int]] = [[] for _ in range(1_000)]
+    asyncio.run(Sdk(("reviewbot_lasting_module",)).module())
+    assert gc.get_freeze_count() < frozen + len(garbage)
+
+
 def test_an_sdk_that_is_not_there_is_told_as_that(a_request: MakeRequest) -> None:
     sdk = Sdk(("reviewbot_no_such_module",))
     model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import importlib
 import ssl
+import sys
 import time
 from concurrent.futures import Future
 from contextlib import suppress
@@ -58,7 +59,7 @@ class Sdk:
         # To read the authorities takes a tenth of a second, in which other threads may run.
         trusting = Thread(target=self._trust, name="load-authorities", daemon=True)
         trusting.start()
-        often = gc.get_threshold()
+        often, is_new = gc.get_threshold(), self._modules[0] not in sys.modules
         gc.set_threshold(COLLECT_EVERY)
         try:
             first, *_ = [importlib.import_module(name) for name in self._modules]
@@ -67,6 +68,10 @@ class Sdk:
             loaded.set_exception(ConfigError(f"the models' SDK cannot be loaded ({why}): install it again"))
             return
         finally:
+            if is_new:
+                # Else the first look afterwards goes through all of it, a tenth of a second before the first call.
+                # Not with every client of a long process: what is garbage by then would never be freed.
+                gc.freeze()
             gc.set_threshold(*often)
         trusting.join()
         self.load_ms = round((time.monotonic() - begin) * 1000)
