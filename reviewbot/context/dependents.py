@@ -40,7 +40,7 @@ MAX_DEFINITION = 60
 SHORT_CALLER, ABOVE, BELOW = 20, 3, 22
 """The same of a use: what is done with a result stands below the call."""
 
-ALL_USES = "All code that uses {} by name, but for imports and tests, is shown here or in the change."
+ALL_USES = "All code that uses {} by name, but for imports and tests, is shown."
 """So that a reader need not search for them."""
 MAX_NAME_CHARS = 80
 """A name of so many may be the beginning of a longer one, whose uses are not found."""
@@ -173,13 +173,13 @@ def _names_in(file: FileChange, text: str) -> Iterator[str]:
         heading = f"{SEPARATOR} {hunk.heading}\n{hunk.body}"
         yield from (name for name, changed in definitions_of_hunk(heading) if changed)
     lines = text.split("\n")
-    for line in {_code_line(lines, line) for line in touched_lines(file.hunks)} if text else ():
+    for line in {code_line(lines, line) for line in touched_lines(file.hunks)} if text else ():
         definition = enclosing(text, file.language, line, line)
         if definition is not None:
             yield from _spoken(definition.name)
 
 
-def _code_line(lines: Sequence[str], line: int) -> int:
+def code_line(lines: Sequence[str], line: int) -> int:
     """The line, or the next one of code: a comment above a method is about that, and not about its class."""
     while line < len(lines) and (COMMENT.match(lines[line - 1]) or not lines[line - 1].strip()):
         line += 1

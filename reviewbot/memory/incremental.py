@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from reviewbot.context.dependents import TextOf, lines_around, touched_lines
+from reviewbot.context.dependents import TextOf, code_line, lines_around, touched_lines
 from reviewbot.coverage.readings import join_intervals
 from reviewbot.coverage.states import READ
 from reviewbot.diff.rows import commentable
 from reviewbot.domain.contracts import ChangeSet, FileChange, FileReadBefore, Review
 from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
 from reviewbot.memory.seen_rows import Marks
+from reviewbot.memory.states import US
 from reviewbot.review.plan.read_again import covers_line
 from reviewbot.wording import with_count
 
@@ -26,9 +27,6 @@ QUIET_ROUNDS = 3
 
 MAX_CLAIMS = 40
 """Earlier claims that a judge is shown."""
-
-WHOLE_HUNK = 40
-"""Lines of a hunk that is read whole where a push touched it; of a longer one the definitions around the lines."""
 
 NEAR = 3
 """Lines between a hunk and what a push touched beside it."""
@@ -95,14 +93,14 @@ def files_read_before(
 
 
 def lines_again(file: FileChange, lines: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
-    """The lines of a file's hunks that are to be read for the sake of some lines: hunks, or definitions in them."""
+    """The lines of a file's hunks that are to be read for the sake of some lines: the definitions around these."""
     found: list[tuple[int, int]] = []
+    rows = text.split("\n")
     for hunk in file.hunks:
         first, last = hunk.new_start, hunk.new_start + hunk.new_count
         for line in lines:
             if first - NEAR <= line <= last + NEAR:
-                whole = hunk.new_count <= WHOLE_HUNK or not text
-                start, end = (first, last) if whole else lines_around(text, file.path, line)
+                start, end = lines_around(text, file.path, code_line(rows, line)) if text else (first, last)
                 found.append((max(first, min(start, line)), min(last, max(end, line))))
     return _joined(span for span in found if span[0] <= span[1])
 
@@ -134,7 +132,7 @@ def claims_about(ledger: Ledger, is_shown: Callable[[str, int], bool]) -> str:
     mine.sort(key=lambda record: (not record.is_open, record.path, record.line))
     return "\n".join(
         f"{each.path}:{each.line} {each.severity}, {each.state}: {' '.join(each.title.split())[:_TITLE_CHARS]}"
-        f" ({' '.join(each.reason.split())[:_TITLE_CHARS]}; {each.who})"
+        + ("" if each.is_open and each.who == US else f" ({' '.join(each.reason.split())[:_TITLE_CHARS]}; {each.who})")
         for each in mine[:MAX_CLAIMS]
     )
 

@@ -9,6 +9,7 @@ import pytest
 
 from reviewbot.cli.main import main
 from reviewbot.delivery import mask_trace
+from reviewbot.llm.prompts.reader_prompt import MORE
 from reviewbot.memory.seen_rows import WHOLE
 from reviewbot.pull_requests.review import Reviewed
 from reviewbot.report.json_report import render_json
@@ -39,9 +40,10 @@ def test_a_small_push_has_shorter_instructions_and_no_look_ups_and_a_large_one_t
 
     assert (large["system"], large["tools"]) == (whole["system"], whole["tools"])
     assert "tools" not in small
-    assert "You have no tools" in texts_of(small)
     assert [tool["name"] for tool in unclear["tools"]] == ["read", "search"]
-    assert small["system"][0]["text"].startswith(shipped_files()["prompts/push.md"].strip())
+    instructions, _, more = shipped_files()["prompts/push.md"].partition(MORE)
+    assert small["system"][0]["text"].startswith(instructions)
+    assert more.strip()[:40] in texts_of(small), "so short a push has them too, or nothing of it would be kept"
     assert judged["system"] == small["system"], "the instructions of its judge are among the readers'"
     assert "Done when: " in texts_of(whole)
     assert "in one turn, at most 8 calls in one, with about 2,000 tokens" in texts_of(unclear)
@@ -60,7 +62,7 @@ def test_what_was_not_pushed_stays_as_it_was_read_and_its_findings_stand(pushing
     review, entries = second.delivered.review, {each.path: each for each in second.delivered.review.coverage}
     assert "order.refunds * 4" not in pushing.shown()
     assert {path: (each.state, each.earlier) for path, each in entries.items()} == {
-        "shop/prices.py": ("reviewed", ""),
+        "shop/prices.py": ("reviewed", first.value.pull.head_sha),
         **{f"shop/{area}.py": ("earlier", first.value.pull.head_sha) for area in AREAS},
     }
     assert entries["shop/credit.py"].reason == f"by the review of {first.value.pull.head_sha[:10]}"
@@ -190,7 +192,7 @@ def test_what_earlier_heads_said_of_the_code_is_before_readers_and_judge_as_data
 
     assert any(map(asks_judge, pushing.models.asked))
     for body in pushing.models.asked:
-        [fenced] = re.findall(r"<<<said (\w{16})\n(.*?)\n<<<end \1", texts_of(body), re.DOTALL)
+        [fenced] = re.findall(r"<<<others (\w{16})\n(.*?)\n<<<end \1", texts_of(body), re.DOTALL)
         assert "shop/prices.py:3 warning, new: Tax" in fenced[1]
 
 

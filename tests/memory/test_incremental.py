@@ -84,13 +84,13 @@ def test_of_a_new_file_the_definition_around_a_pushed_line_is_read_again() -> No
     assert lines_again(file, [42], LONG["a.py"]) == ((41, 42),)
 
 
-def test_a_short_hunk_is_read_whole_and_a_line_beside_it_counts() -> None:
+def test_of_a_short_hunk_the_definition_is_read_again_and_a_line_beside_it_counts() -> None:
     head = LONG["a.py"].replace("return 20", "return 21")
     [file] = change_of(LONG, {"a.py": head}).files
     [hunk] = file.hunks
 
-    assert lines_again(file, [82], head) == ((hunk.new_start, hunk.new_start + hunk.new_count),)
-    assert lines_again(file, [hunk.new_start - 2], head) != ()
+    assert lines_again(file, [82], head) == ((81, 82),)
+    assert lines_again(file, [hunk.new_start], head) == ((hunk.new_start, 82),)
     assert lines_again(file, [hunk.new_start - 9], head) == ()
 
 

@@ -259,7 +259,9 @@ class JudgingSynthesizer:
 
         def question() -> ModelRequest:
             """Reading proofs may block."""
-            proofs = (proof for each in claims for proof in each.finding.proof)
+            proofs = [proof for each in claims for proof in each.finding.proof]
+            if asking.before.head:  # The removed lines that a push's reader quotes are shown, with what replaced them.
+                proofs = [proof for proof in proofs if proof.side == "new"]
             shown = shown_lines(asking.slices, asking.before.dependents)
             rows = PUSH_PROOF_ROWS if asking.before.dependents else PROOF_ROWS
             code = () if prefix.is_whole else proof_excerpts(proofs, shown, self.lines_of, rows)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from textwrap import dedent
 from types import MappingProxyType
 from typing import NamedTuple
 
-from reviewbot.diff.rows import Row, hunk_rows, payload_rows
+from reviewbot.diff.rows import SEPARATOR, Row, hunk_rows, payload_rows
 from reviewbot.domain.contracts import Hunk, Payload
 from reviewbot.review.plan.slices import enclosing
 
@@ -120,7 +121,10 @@ def _file_view(parts: Sequence[Payload], whole: Sequence[str], pushed: Sequence[
         for heading, rows in zip(headings, hunk_views(payload, pushed), strict=False):
             shown = new_lines(rows)
             around = " > ".join(line.strip() for line in enclosing(whole, shown.start)) if shown else ""
-            lines += [f"@@ in {around}" if around else heading, *(row.text for row in rows)]
+            text = "\n".join(row.text for row in rows)
+            if pushed:  # Each character of a small push counts, and the diff's heading is of lines that are not shown.
+                heading, text = SEPARATOR, dedent(text)  # noqa: PLW2901 - a heading of its own
+            lines += [f"@@ in {around}" if around else heading, text]
     return "\n".join(lines)
 
 

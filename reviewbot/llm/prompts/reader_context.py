@@ -87,12 +87,14 @@ class ReaderContextBuilder:
     def _others(self, paths: Sequence[str], in_sight: Collection[str] | None) -> str:
         """The map of what is not shown: files, and where their hunks were read before, what these define.
 
-        `in_sight`: files of a change that was read before of which some lines are shown; their names are not listed.
+        `in_sight`: files of a change that was read before of which some lines are shown; they are not named.
         """
-        others = [file for file in self.files if file.path not in paths and file.status != "deleted"]
+        hidden = {*paths, *(in_sight or ())}
+        others = [file for file in self.files if file.path not in hidden and file.status != "deleted"]
         named = [
             f"{file.path} ({file.status}, +{file.added} -{file.removed})"
-            + ("" if in_sight is None or file.path in in_sight else _defines(file))
+            if in_sight is None
+            else f"{file.path}{_defines(file)}"
             for file in others[:MAX_OTHERS]
         ]
         more = [f"and {len(others) - MAX_OTHERS} more"] if len(others) > MAX_OTHERS else []

@@ -9,6 +9,7 @@ says what each worker looks for; its instructions are there where the prefix wou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,16 +24,16 @@ from reviewbot.llm.prompts.delimiters import RULE, fence_text
 MAX_TITLE, MAX_DESCRIPTION = 300, 4_000
 """Characters of what the author says of the change."""
 CHANGE = "The change. Numbers are lines of the new side; `+` added, `-` removed"
-PUSHED = "What was pushed: `+` added, `-` removed; other lines stood there"
-DEPENDENTS = "Code that uses what was pushed, or that it uses"
-SAID = (
-    "Findings of earlier reviews here, with their states. None is reported again; a claim against one is worth little"
-)
+PUSHED, DEPENDENTS = "What was pushed: `+` added, `-` removed", "; then code that uses it, or that it uses"
+OTHERS, SAID = "other files of the change, not shown", "findings of earlier reviews, not to be repeated"
 MIN_KEPT = 4_150
 """Characters up to which a provider may keep no prefix: those have 1,024 tokens at least."""
+MORE = "\n---\n"
+"""In a system prompt: what stands below is shown where the prefix would be shorter than that."""
 HITS = "Results of analyzers on the changed lines, each with a handle"
 VERDICTS = "; `hints`: for each a verdict, with the code that shows it"
 """What the instructions for a small push do not say, since there seldom is such a result."""
+_CLAUSE_END = re.compile(r"(?<=[;.])\s")
 MAX_FINDING_CHARS = 400
 """Of each finding of a task that this one waited for."""
 
@@ -102,10 +103,10 @@ def shared_prefix(
     """The prefix of the conversations about these tasks. Nothing is looked up where it is shown."""
     offered = () if shared.is_whole or shared.uses_shown else tools
     small = orders[0].task.small_push
+    system, _, more = system.partition(MORE)
     parts = [_shared(shared)]
     if small:
-        parts += [] if offered else [describe_limits(NO_TOOLS)]
-        parts += _briefs(orders, MIN_KEPT - len(system) - len(RULE) - sum(map(len, parts)))
+        parts += _briefs(orders, MIN_KEPT - len(system) - len(RULE) - sum(map(len, parts)), more)
     return SharedPrefix(
         tier=orders[0].task.constraints.tier,
         # Of its own in the cache: the next review, such as that of a push, begins in the same way.
@@ -128,26 +129,33 @@ def reader_request(
 
 
 def _shared(shared: ReaderContext) -> str:
-    change = PUSHED if shared.is_push else CHANGE
+    change = f"{PUSHED}{DEPENDENTS if shared.dependents else ''}" if shared.is_push else CHANGE
+    known = {OTHERS: shared.other_parts, SAID: shared.said}
     sections = (
         ("rules of the house, from the branch that the change goes into", "conventions", shared.conventions),
         *_author(shared),
         ("The repository", "repository", shared.repository),
-        ("Other files of the change, not shown", "others", shared.other_parts),
+        ("; ".join(title for title, text in known.items() if text), "others", _joined(*known.values())),
         ("Files that the change deletes, as they were", "deleted", shared.deleted),
-        (SAID, "said", shared.said),
-        (DEPENDENTS, "dependents", shared.dependents),
-        (f"{change}; its files are shown whole" if shared.is_whole else change, "change", shared.change),
+        (
+            f"{change}; its files are shown whole" if shared.is_whole else change,
+            "change",
+            _joined(shared.change, shared.dependents),
+        ),
     )
     return "\n\n".join(
         f"{title[0].upper()}{title[1:]}:\n{fence_text(name, text)}" for title, name, text in sections if text
     )
 
 
+def _joined(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)
+
+
 def _author(shared: ReaderContext) -> Iterator[tuple[str, str, str]]:
     title, description = shared.title.strip()[:MAX_TITLE], shared.description.strip()[:MAX_DESCRIPTION]
     if shared.is_push:
-        yield "Title and description of the change, by its author", "title", f"{title}\n{description}".strip()
+        yield "The change, in its author's words", "title", f"{title}\n{description}".strip()
     else:
         yield "The title of the change, in its author's words", "title", title
         yield "Its description", "description", description
@@ -185,27 +193,31 @@ def _rest(orders: Sequence[WorkOrder], hints: Sequence[Hint], limits: Sequence[s
     for order in orders:
         if happened := [*_circumstances(order)]:
             yield "\n".join([f"Task `{order.task.worker}`:", *happened])
-    yield (
-        "In `tasks` one entry for each task; `escalation` null, or why you cannot finish. `themes` and `rulings` stay "
-        "empty."
-    )
+    yield "In `tasks` only those that you cannot finish."
 
 
 def _workers(orders: Sequence[WorkOrder]) -> str:
     return ", ".join(f"`{order.task.worker}`" for order in orders)
 
 
-def _briefs(orders: Sequence[WorkOrder], missing: int) -> Iterator[str]:
-    """The tasks of a small push: the instructions of a worker without a brief, or while characters are missing."""
-    briefs = {order.task.worker: f"- `{order.task.worker}`: {order.task.brief}" for order in orders if order.task.brief}
-    for order in orders:
-        if order.task.worker not in briefs or sum(map(len, briefs.values())) < missing:
-            briefs.pop(order.task.worker, None)
-            instructions = _instructions(order)
-            missing -= len(instructions)
-            yield instructions
-    if briefs:
-        yield "\n".join(["## Tasks: look for", *briefs.values()])
+def _briefs(orders: Sequence[WorkOrder], missing: int, more: str) -> Iterator[str]:
+    """The tasks of a small push: briefs, and as many clauses of their workers' instructions as characters are missing.
+
+    The instructions of a worker without a brief are shown whole. `more`: what else is shown where they do not suffice.
+    """
+    parts = [
+        (f"- `{each.task.worker}`: {each.task.brief}", each.prompt) if each.task.brief else (_instructions(each), "")
+        for each in orders
+    ]
+    missing -= sum(len(text) for text, _ in parts)
+    lines = ["Tasks:"]
+    for text, instructions in (*parts, ("", more)):
+        lines.append(text)
+        for clause in _CLAUSE_END.split(instructions.strip()):
+            if missing > 0:
+                lines.append(clause)
+                missing -= len(clause)
+    yield "\n".join(line for line in lines if line)
 
 
 def _instructions(order: WorkOrder) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.config.rules import RuleSetting
-from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Proof, Review, WorkerResult
+from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Proof, ReadBefore, Review, WorkerResult
 from reviewbot.domain.contracts.answers import JudgeRuling
 from reviewbot.domain.errors import BudgetError, RefusedError, TransientError
 from reviewbot.domain.ports import OfferedTool, TaskResult, Text
@@ -56,6 +56,7 @@ def judged(a_task: Any, a_payload: Any, a_change: Any, a_file: Any, a_hunk: Any,
 
     def run(model: Any, findings: Sequence[Finding], **fields: Any) -> Review:
         change = a_change(a_file("src/app.py", a_hunk(HUNK)), title="More values", description="As agreed.")
+        change = change.model_copy(update={"read_before": fields.pop("read_before", None)})
         task = a_task(payload=a_payload(HUNK))
         result = WorkerResult(task_id=task.task_id, paths=("src/app.py",), findings=tuple(findings))
         result = fields.pop("suppressor", Suppressor()).apply(result)
@@ -385,6 +386,23 @@ def test_proofs_in_code_that_readers_of_a_push_were_shown_bring_no_code_again() 
     [code] = proof_excerpts(proofs, shown, lambda _path, _side: lines, PUSH_PROOF_ROWS)
 
     assert [row.strip() for row in code.split("\n")[2:-1]] == [f"{line} line {line}" for line in range(56, 65)]
+
+
+def test_after_a_push_a_removed_line_that_proves_a_claim_is_quoted_without_the_code_that_was_around_it(
+    judged: Any, claimed: MakeFinding, fake_model: Any, ruled: MakeReply, text_of: Any
+) -> None:
+    removed = Proof(path="src/app.py", side="old", line=2, end_line=2, quote="check(value)")
+    model = fake_model(ruled({"claim": "c1", "confidence": 95, "severity": "warning"}))
+    judged(
+        model,
+        [claimed(proof=(removed,))],
+        lines_of=lambda _path, side: ["first()", "check(value)", "last()"] if side == "old" else (),
+        read_before=ReadBefore(head="0" * 40),
+    )
+
+    text = text_of(model.requests[0])
+    assert "check(value)" in text
+    assert "first()" not in text
 
 
 def test_a_claim_about_lines_that_its_readers_were_shown_names_them_and_quotes_the_others(

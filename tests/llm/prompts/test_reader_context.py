@@ -53,8 +53,8 @@ def test_after_a_push_its_lines_alone_are_marked_and_what_it_removed_stands_abov
     shown = change_view([new_file], pushed={"src/a.py": [removing, more]})
 
     assert shown == (
-        "### src/a.py [python]\n@@\n    1  def f():\n      -    a = 0\n    2 +    a = 1\n    3      return a\n"
-        "      -    # gone\n    4      # end\n      -last"
+        "### src/a.py [python]\n@@\n1  def f():\n  -    a = 0\n2 +    a = 1\n3      return a\n"
+        "  -    # gone\n4      # end\n  -last"
     )
     assert change_view([new_file], pushed={"src/b.py": [removing]}) == change_view([new_file])
 

@@ -13,6 +13,7 @@ from reviewbot.llm.prompts.analyzer_hints import hints_of
 from reviewbot.llm.prompts.judge_prompt import judge_request
 from reviewbot.llm.prompts.reader_prompt import (
     MIN_KEPT,
+    MORE,
     VERDICTS,
     ReaderContext,
     SharedPrefix,
@@ -23,7 +24,6 @@ from reviewbot.llm.prompts.reader_prompt import (
 from tests.make import MakeTask
 from tests.snapshots import InMemorySnapshot
 
-NOTHING_TO_LOOK_UP = "You have no tools: answer from what is shown."
 READ = OfferedTool("read", "Lines.", {})
 
 
@@ -57,7 +57,7 @@ def test_the_judge_of_a_small_push_is_shown_its_tasks_before_the_cache_mark_and_
     assert shown == same
     assert shown.cached
     worker = orders[0].task.worker
-    assert f"{NOTHING_TO_LOOK_UP}\n\n## Task `{worker}`\nLook for what is wrong." in shown.text
+    assert f"Tasks:\n## Task `{worker}`\nLook for what is wrong." in shown.text
     for text in (asked, judged):
         assert "no tools" not in text
         assert "Look for what is wrong." not in text
@@ -89,7 +89,7 @@ def test_a_small_push_asks_for_verdicts_only_where_analyzers_found_something(
 def test_the_tasks_of_a_small_push_are_one_line_each_where_the_prefix_is_long_enough_to_be_kept(
     a_task: MakeTask, a_card: Callable[..., WorkerCard]
 ) -> None:
-    prompts = {"security": "s" * 700, "logic": "l" * 600, "licence": "Look at the first line."}
+    prompts = {"security": "s" * 600 + "; third. fourth", "logic": "l" * 600, "licence": "Look at the first line."}
     briefs = {"security": "secrets", "logic": "wrong values", "licence": ""}
     orders = [
         WorkOrder(
@@ -101,12 +101,12 @@ def test_the_tasks_of_a_small_push_are_one_line_each_where_the_prefix_is_long_en
 
     def shown(system: int) -> str:
         context = ReaderContext("", "", "+x = 1", is_push=True, uses_shown=True)
-        [text] = shared_prefix(context, "r" * system, (READ,), orders).shown
+        [text] = shared_prefix(context, f"{'r' * system}{MORE}Look closer. Once more.", (READ,), orders).shown
         return text.text
 
     long, short, least = shown(MIN_KEPT), shown(MIN_KEPT - 1_000), shown(0)
-    assert long.endswith("## Tasks: look for\n- `security`: secrets\n- `logic`: wrong values")
-    assert "## Task `licence`\nLook at the first line." in long, "a worker without a brief keeps its prompt"
-    assert "s" * 700 in short
-    assert short.endswith("## Tasks: look for\n- `logic`: wrong values")
-    assert all(prompt in least for prompt in prompts.values())
+    assert "Tasks:\n- `security`: secrets\n- `logic`: wrong values\n## Task `licence`\nLook at the first line." in long
+    assert f"- `security`: secrets\n{'s' * 600};\n- `logic`: wrong values" in short, "as many clauses as are missing"
+    assert "Look closer." not in short
+    assert f"- `security`: secrets\n{'s' * 600};\nthird.\nfourth\n- `logic`: wrong values\n{'l' * 600}\n" in least
+    assert least.endswith("\nLook closer.\nOnce more.")
