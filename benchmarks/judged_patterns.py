@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Look again at the judged places of docs/patterns-judged.tsv where a pattern was wrong: does it still say so?
+"""Look again at the judged places of docs/patterns-judged.tsv where a rule was wrong: does it still say so?
 
     python -m benchmarks.judged_patterns MIRRORS [--write]
 
 MIRRORS holds bare clones of the projects as OWNER+NAME or OWNER+NAME/repo. Each place is read at the commit where it
 was judged, and the patterns of the product look at the whole file. With --write the last column of the table says
 `quiet` where the rule is silent within three lines of the place, or less sure there than elsewhere and below 80. A
-place whose clone is missing keeps what it has.
+place whose clone is missing keeps what it has. A rule may also be known from labelled suites: rows of the project
+`suite:NAME`, and the counts of `reviewbot/data/calibration.toml`.
 Prints the counts, and each rule at 80 or more that `stands` refuses.
 """
 
@@ -19,22 +20,39 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.patterns import as_new, found, git, is_wanted
+from benchmarks.patterns import FOREIGN, as_new, found, git
+from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.rules import packaged_rules
-from reviewbot.analyzers.patterns.languages import TABLES
+from reviewbot.analyzers.core.run import understands
+from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts.base import SURE
+from reviewbot.domain.ports import Tool
+from reviewbot.review.calibration import packaged_calibration
 
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "patterns-judged.tsv"
+SUITE = "suite:"
 LEAST_RIGHT, SHARE = 2, 0.9
 """At how many places a rule at 80 or more was right, and the share of them in all at which it still speaks."""
 
-PROVEN = {"js-async-predicate": "a promise is an object, and so true for `filter`, `some`, `every`, `find`; no hit yet"}
-"""Rules without judged places that need none, with the reason."""
+_HIDDEN = "the characters stand there and no reader sees them; honest texts with them are known and silent"
+_ACTS = "a defence against hostile changes, counted on the hostile set; no honest project has it"
+PROVEN = {
+    "js-async-predicate": "a promise is an object, and so true for `filter`, `some`, `every`, `find`; no hit yet",
+    "B006": "the language keeps the default, and the function changes it or hands it out; else it is held back",
+    "ASYNC251": "`time.sleep` in a coroutine stops every other task, whatever stands around it; no hit yet",
+    **dict.fromkeys(("bidi-control", "hidden-text", "invisible-character", "mixed-script"), _HIDDEN),
+    **dict.fromkeys(("hidden-in-name", "confusable-name"), _HIDDEN),
+    **dict.fromkeys(("review-manipulation", "hidden-review-manipulation"), _ACTS),
+}
+"""Rules at 80 or more that need no judged place, with the reason."""
 
 _NEAR = 3
+_OF_CHANGES = ("dependencies", "diff_semantics", "message_keys", "migrations", "weakened_lines")
+"""Tables of rules that need both sides of a change, so that a file alone does not show whether they still speak."""
 
 
 class Judged(NamedTuple):
@@ -42,6 +60,7 @@ class Judged(NamedTuple):
 
     rule: str
     project: str
+    """`suite:NAME` where labels that the suite came with said it."""
     commit: str
     place: str
     verdict: str
@@ -54,41 +73,73 @@ def read_judged(text: str) -> list[Judged]:
     return [Judged(*line.split("\t")) for line in text.splitlines()[1:]]
 
 
-def stands(rows: Iterable[Judged]) -> bool:
-    """Whether the judged places of one rule allow it 80 or more."""
-    count = Counter(row.verdict for row in rows if row.now != "quiet")
-    return count["right"] >= LEAST_RIGHT and count["right"] >= SHARE * count.total()
+def judged(rows: Iterable[Judged], code: str) -> list[Judged]:
+    """The rows of one rule."""
+    return [row for row in rows if row.rule == code]
+
+
+def stands(rows: Iterable[Judged], suites: tuple[int, int] = (0, 0)) -> bool:
+    """Whether what was judged of one rule allows it 80 or more; `suites`: right and wrong by the labels of suites.
+
+    One place of a suite is enough: there a report at any other place of its code would have counted as wrong.
+    """
+    heard = [row for row in rows if row.now != "quiet"]
+    right = suites[0] + sum(row.verdict == "right" for row in heard)
+    least = 1 if suites[0] or any(row.project.startswith(SUITE) for row in heard) else LEAST_RIGHT
+    return right >= least and right >= SHARE * (len(heard) + sum(suites))
+
+
+@cache
+def in_suites() -> Mapping[str, tuple[int, int]]:
+    """How often each rule of the calibration table was right and wrong, alone and where others said the same."""
+    found: dict[str, tuple[int, int]] = {}
+    for row in packaged_calibration().rows.values():
+        for code in row.rule.split("+"):
+            right, wrong = found.get(code, (0, 0))
+            found[code] = right + row.true, wrong + row.false
+    return found
 
 
 @cache
 def confidences() -> Mapping[str, int]:
-    """All patterns, with their confidence."""
-    tables = sorted(set(TABLES.values()))
-    return {code: rule.confidence for table in tables for code, rule in packaged_rules(table).rules.items()}
+    """All rules of the packaged tables, with the most that their reports are trusted."""
+    tables = sorted(path.name.removesuffix(".toml") for path in (files("reviewbot") / "data/rules").iterdir())
+    rules = (rule for table in tables for rule in packaged_rules(table).rules.values())
+    return {rule.code: max(rule.confidence, rule.words_confidence or 0) for rule in rules}
 
 
 def sure_rules() -> list[str]:
-    """The patterns that are reported at 80 or more, less `PROVEN`."""
+    """The rules that are reported at 80 or more, less `PROVEN`."""
     return [code for code, confidence in confidences().items() if confidence >= SURE and code not in PROVEN]
+
+
+@cache
+def every_tool() -> Mapping[str, Tool]:
+    """The tools of the product, by name."""
+    return all_tools()
 
 
 def speaks(row: Judged, tree: Path) -> bool:
     """Whether the rule still says at this place what was judged. Raises CalledProcessError without the commit."""
     path, _, line = row.place.rpartition(":")
     text = git(tree, "show", f"{row.commit}:{path}").decode("utf-8", "replace")
-    if not is_wanted(path, ""):
+    if FOREIGN.search(path):
         return False
-    least = min(SURE, confidences().get(row.rule, SURE))
+    code = row.rule.rpartition(":")[2]
+    least = min(SURE, confidences().get(code, SURE))
+    tools = [tool for tool in every_tool().values() if understands(tool, language_of(path))]
     return any(
-        each.rule == row.rule and each.confidence >= least and abs((each.line or 0) - int(line.split("-")[0])) <= _NEAR
-        for each in asyncio.run(found(as_new(path, text)))
+        each.rule == code and each.confidence >= least and abs((each.line or 0) - int(line.split("-")[0])) <= _NEAR
+        for each in asyncio.run(found(as_new(path, text), tools))
     )
 
 
 def look_again(row: Judged, mirrors: Path) -> Judged:
     """The row with what the rule says now."""
     tree = mirrors / row.project.replace("/", "+")
-    if row.verdict == "right" or not tree.is_dir():
+    if any(row.rule in packaged_rules(table).rules for table in _OF_CHANGES):
+        return row
+    if row.verdict == "right" or row.project.startswith(SUITE) or not tree.is_dir():
         return row
     tree = tree / "repo" if (tree / "repo").is_dir() else tree
     try:
@@ -107,7 +158,7 @@ def main() -> int:
     rows = [look_again(row, arguments.mirrors) for row in read_judged(text)]
     if arguments.write:
         TABLE.write_text("".join(f"{line}\n" for line in [text.splitlines()[0], *map("\t".join, rows)]), "utf-8")
-    refused = [code for code in sure_rules() if not stands(row for row in rows if row.rule == code)]
+    refused = [code for code in sure_rules() if not stands(judged(rows, code), in_suites().get(code, (0, 0)))]
     print(Counter((row.verdict, row.now or "as judged") for row in rows))
     print(f"{len(refused)} rules at {SURE} or more do not stand: {', '.join(refused) or 'none'}")
     return 1 if refused else 0

@@ -18,10 +18,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from reviewbot.analyzers.core.copies import hold_copies
+from reviewbot.analyzers.core.places import hold_by_place
 from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.patterns.languages import TABLES
 from reviewbot.analyzers.patterns.tool import PATTERN_TOOLS, PatternTool
@@ -29,7 +29,7 @@ from reviewbot.diff.language import language_of
 from reviewbot.diff.parse import parse_diff
 from reviewbot.diff.paths import is_test
 from reviewbot.domain.contracts import Candidate, ChangeSet, Hunk
-from reviewbot.domain.ports import ChangedFile
+from reviewbot.domain.ports import ChangedFile, Tool
 from reviewbot.sources.memory import DiffSnapshot
 
 FOREIGN = re.compile(
@@ -107,13 +107,13 @@ def changed(tree: Path, commit: str, language: str) -> Iterator[ChangedFile]:
         )
 
 
-async def found(file: ChangedFile) -> list[Candidate]:
-    """What all tools say of a file."""
+async def found(file: ChangedFile, tools: Sequence[Tool] = TOOLS) -> list[Candidate]:
+    """What these tools say of a file."""
     candidates: list[Candidate] = []
     nothing = DiffSnapshot(ChangeSet())
-    for tool in TOOLS:
+    for tool in tools:
         report = await without_preexisting(tool, file, await tool.run(file, nothing), nothing)
-        candidates += hold_copies(file, report).candidates
+        candidates += hold_by_place(file, report).candidates
     return candidates
 
 

@@ -1,17 +1,28 @@
-"""Classify a path: test code, an example, a program that is run by hand, or a prompt."""
+"""Classify a path: product, test code, an example, the tooling of developers, a program run by hand, or a prompt."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+Place = Literal["product", "tests", "examples", "tooling"]
+"""What the code of a file is for. A defect outside the product reaches none of its users."""
 
 _TESTS = re.compile(
-    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|__tests__|fixtures|testdata)/",
+    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|fixtures|test[_-]?(?:data|utils?|helpers?|support))/",
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5}|tests?\.rs)$"
 )
-_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs?|tutorials?)/", re.IGNORECASE)
+_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?)/|^doc/", re.IGNORECASE)
+_TOOLING = re.compile(
+    r"^(?:(?:packages|apps|libs|crates|modules|services)/[^/]{1,100}/)?(?:scripts?|tools?|tooling|contrib|dev|devtools|ci)/"
+    r"|(?:^|/)(?:hack|benchmarks?|bench|jmh)/"
+    r"|(?:^|/)scripts?/(?:[^/]{1,100}/){0,8}[^/]{1,200}\.(?:py|sh|bash|rb|pl|ps1|bat|ya?ml|toml|ini)$",
+    re.IGNORECASE,
+)
+"""`scripts` further down is a folder of the browser's code in many projects: there the ending decides."""
 _BY_HAND = re.compile(
     r"(?:^|/)(?:scripts?|bin|tools?|examples?|demos?|benchmarks?|cli|commands?)/|(?:^|/)(?:cli|__main__|setup|manage)\.[a-z]{1,5}$",
     re.IGNORECASE,
@@ -31,6 +42,15 @@ def is_test(path: str) -> bool:
 def is_example(path: str) -> bool:
     """Whether the path is one of code that is there to be read."""
     return bool(_EXAMPLE.search(path))
+
+
+def place_of(path: str) -> Place:
+    """What the code of a file is for, as far as its path tells."""
+    if is_test(path):
+        return "tests"
+    if is_example(path):
+        return "examples"
+    return "tooling" if _TOOLING.search(path) else "product"
 
 
 def is_run_by_hand(path: str) -> bool:

@@ -99,14 +99,14 @@ def test_an_ignore_comment_that_the_change_adds_silences_nothing_and_is_listed(
 
 
 def test_rules_of_the_base_side_are_off_or_have_another_severity(repository: Any, reviewed: Reviewed) -> None:
-    settings = '[rules]\nS602 = "off"\nB006 = "info"\nB008 = {level = "off", paths = ["lib/*"]}\n'
-    text = HEAD.replace(f"  {MARK}", "") + "\n\ndef add(item, items=[]):\n    items.append(item)\n    return items\n"
+    settings = '[rules]\nS602 = "off"\nF632 = "info"\nB008 = {level = "off", paths = ["lib/*"]}\n'
+    text = HEAD.replace(f"  {MARK}", "") + "\n\ndef is_any(kind):\n    return kind is 'any'\n"
     folder = repository({"settings": settings, "app": "import subprocess\n"}, {"app": text})
 
     _, report = reviewed(folder)
 
-    assert found(report) == {("B006", "info")}
-    assert done(report) == {("off", "S602", ".reviewbot.toml:2"), ("severity", "B006", ".reviewbot.toml:3")}
+    assert found(report) == {("F632", "info")}
+    assert done(report) == {("off", "S602", ".reviewbot.toml:2"), ("severity", "F632", ".reviewbot.toml:3")}
     assert [each["shown_as"] for each in report["suppressed"] if each["action"] == "severity"] == ["info"]
 
 

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from reviewbot.analyzers.core.copies import hold_copies
 from reviewbot.analyzers.core.open_files import OpenFiles
+from reviewbot.analyzers.core.places import hold_by_place
 from reviewbot.analyzers.core.preexisting import without_preexisting
 from reviewbot.analyzers.core.report_cache import ReportCache, WatchedSnapshot
 from reviewbot.analyzers.core.reports import cap_candidates, gap, report
@@ -136,7 +136,7 @@ class ChangeAnalysis:
 
 
 async def _introduced(tool: Tool, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
-    return hold_copies(file, await without_preexisting(tool, file, await tool.run(file, snapshot), snapshot))
+    return hold_by_place(file, await without_preexisting(tool, file, await tool.run(file, snapshot), snapshot))
 
 
 def understands(tool: Tool, language: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,6 +15,7 @@ from reviewbot.analyzers.python.views import below
 from reviewbot.analyzers.ruff.run import RuffDiagnostic
 from reviewbot.context.python_text import Definition
 from reviewbot.domain.contracts import Severity
+from reviewbot.tables import words_in
 
 
 class Doubt(NamedTuple):
@@ -56,7 +58,7 @@ _GIVEN = re.compile(r"""(\w{1,200})[^=\w]{0,9}=[ \t]{0,9}["']([^"']{0,500})["']"
 _ADDRESS = ("http://", "https://", "/")
 
 
-NEED_TREES = frozenset({"F811", "S608"})
+NEED_TREES = frozenset({"B006", "F811", "S608"})
 """Rules whose confidence depends on the syntax tree of the code."""
 
 
@@ -86,6 +88,21 @@ class ReportContext:
         trees = (piece.tree for piece in self._pieces if piece.source.whole)
         nodes = (node for tree in trees for node in below(tree) if isinstance(node, Definition))
         return frozenset(node.lineno for node in nodes if node.decorator_list)
+
+    def changes_default(self, found: RuffDiagnostic) -> bool:
+        """Whether the function of a default that a report is about changes it; yes where no tree shows it."""
+        for piece in self._pieces:
+            rows = [
+                row
+                for row, number in enumerate(piece.source.numbers, 1)
+                if number and found.first <= number <= found.last
+            ]
+            for node in below(piece.tree) if rows else ():
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    name = _default_on(node.args, range(rows[0], rows[-1] + 1))
+                    if name is not None:
+                        return _changes(node.body, name)
+        return True
 
 
 def doubt_of(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
@@ -163,7 +180,46 @@ def _is_no_secret(text: str) -> bool:
     return said or value.startswith(_ADDRESS) or " " in value.strip()
 
 
+def _of_default(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
+    """A default that its function only reads is the same at the next call."""
+    del line
+    return _NONE if around.changes_default(found) else _WRONG
+
+
+def _default_on(arguments: ast.arguments, rows: range) -> str | None:
+    """The name of the parameter whose default stands on one of these rows."""
+    plain = [*arguments.posonlyargs, *arguments.args]
+    last = plain[len(plain) - len(arguments.defaults) :]
+    pairs = [
+        *zip(last, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return next((each.arg for each, value in pairs if value is not None and value.lineno in rows), None)
+
+
+def _changes(body: Sequence[ast.AST], name: str) -> bool:
+    """Whether code changes what a name holds, or hands it on to be kept: by a return, or in an attribute."""
+    return any(_is_named(each, name) for node in below(*body) for each in _changed_by(node))
+
+
+def _changed_by(node: ast.AST) -> Iterator[ast.AST | None]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in words_in("names/loops", "mutators"):
+            yield value
+        case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+            yield value
+        case ast.AugAssign(target=value) | ast.Return(value=value) | ast.Yield(value=value):
+            yield value
+        case ast.Assign(targets=targets, value=value) if any(isinstance(to, ast.Attribute) for to in targets):
+            yield value
+
+
+def _is_named(node: ast.AST | None, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
 _BY_RULE: dict[str, Callable[[RuffDiagnostic, ChangedLine, ReportContext], Doubt]] = {
+    "B006": _of_default,
     "F811": _of_second_definition,
     "F821": _of_undefined_name,
     "S105": _of_password,

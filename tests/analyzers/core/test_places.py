@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from reviewbot.analyzers.catalog import all_tools
-from reviewbot.analyzers.core.copies import hold_copies
+from reviewbot.analyzers.core.places import hold_by_place
 from reviewbot.analyzers.patterns.tool import PatternTool
 from reviewbot.domain.contracts import ChangeSet, Hunk
 from reviewbot.domain.ports import ChangedFile, ToolReport
@@ -18,10 +18,9 @@ SLIP = "if (total > 3 || total > 3) { go(); }\n"
 HOLE = "import { exec } from 'child_process';\napp.get('/', (req, res) => { exec('ls ' + req.query.dir); });\n"
 BANNER = "/*! Tabs v2.4.1 | MIT */\n"
 REPORTED = {
-    "actionlint", "debug-leftovers", "dependencies", "diff-semantics", "hadolint", "hidden-text", "imported-security",
+    "actionlint", "dependencies", "diff-semantics", "hadolint", "hidden-text", "imported-security",
     "merge-conflicts", "message-keys", "migrations", "patterns-security", "repository-rules", "review-manipulation",
-    "ruff-security", "secrets", "security-checks", "shellcheck", "squawk", "taint", "weakened-lines", "yamllint",
-    "zizmor",
+    "ruff-security", "secrets", "security-checks", "taint", "weakened-lines", "zizmor",
 }  # fmt: skip
 """Tools whose reports on copied files stand: holes, secrets, kinds of files that are not copied, and both sides."""
 
@@ -36,7 +35,7 @@ def a_new_file(path: str, text: str, first: int = 1, *, whole: bool = True) -> C
 def said_of(tool: str, file: ChangedFile) -> ToolReport:
     report = asyncio.run(PatternTool(tool).run(file, DiffSnapshot(ChangeSet())))
     assert report.candidates
-    return hold_copies(file, report)
+    return hold_by_place(file, report)
 
 
 def test_a_slip_in_a_file_of_ones_own_is_posted() -> None:
