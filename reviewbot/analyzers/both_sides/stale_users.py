@@ -16,6 +16,7 @@ from reviewbot.analyzers.patterns.trees import MAX_CHARS
 from reviewbot.context.symbols.aliases import alias_target
 from reviewbot.context.symbols.call_sites import Call, Mentions, Signature, mentions
 from reviewbot.context.symbols.imports import stands_for
+from reviewbot.context.symbols.java import may_inherit
 from reviewbot.context.symbols.languages import LANGUAGES
 from reviewbot.context.symbols.model import FileSymbols, Import, Symbol
 from reviewbot.context.symbols.parsing import parse, parse_file
@@ -47,26 +48,28 @@ _ALL_OF = re.compile(r"export\s*\*|module\.exports\s*=\s*(?!\{)|\.\.\.")
 
 def stale_users(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     """Yield names that are gone from a file while another file still takes them from it. Blocks."""
-    if file.base is None or file.head is None or not _is_comparable(file):
+    if file.base is None or file.head is None or not is_comparable(file):
         return
     if "enum" not in file.base and not set(_WORD.findall(file.base)) - set(_WORD.findall(file.head)):
         return  # what is gone is on no line any more, but for a member of an enum: nothing has to be parsed
     now = {(each.container, each.name) for each in new_names(file).symbols.symbols}
     before = [each for each in old_names(file).symbols.symbols if (each.container, each.name) not in now]
-    gone = [each for each in before if _is_gone(file, each)]
+    gone = [each for each in before if _is_gone(file, each, snapshot)]
     for symbol in gone if len(gone) <= MAX_NAMES else ():
         places = list(_uses(file, symbol, snapshot))
         if places:
-            message = f"`{symbol.qualified}` is gone from here, and still taken from here at {_named(places)}"
+            message = f"`{symbol.qualified}` is gone from here, and still taken from here at {named(places)}"
             yield SideFinding("removed-symbol", message, (symbol.line, symbol.last))
 
 
-def _is_comparable(file: ChangedFile) -> bool:
+def is_comparable(file: ChangedFile) -> bool:
+    """Whether both sides of a file may be held against each other: under one name, in a language that is known here."""
     known = file.language in _SCRIPTS or file.language in _PACKAGED
     return known and max(len(file.base or ""), len(file.head or "")) <= MAX_CHARS and file.path == file.before
 
 
-def _named(places: Sequence[str]) -> str:
+def named(places: Sequence[str]) -> str:
+    """Places as a message names them."""
     more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
     return ", ".join(places[:SHOWN]) + more
 
@@ -77,11 +80,11 @@ def symbols_of(path: str, text: str) -> FileSymbols:
     return parse_file(LANGUAGES[language_of(path)], text.encode("utf-8", "replace"))
 
 
-def _is_gone(file: ChangedFile, symbol: Symbol) -> bool:
+def _is_gone(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> bool:
     """Whether a name was offered to other files, and is on no line of the new side any more."""
     name, head, base = re.escape(symbol.name), file.head or "", file.base or ""
     if symbol.container and file.language == "java":
-        return _is_gone_from_class(file, symbol)
+        return _is_gone_from_class(file, symbol, snapshot)
     if symbol.container:
         enum = re.compile(rf"\bexport\s[^\n]{{0,30}}\benum\s+{re.escape(symbol.container)}\b")
         return enum.search(base) is not None and enum.search(head) is not None
@@ -96,26 +99,27 @@ def _is_gone(file: ChangedFile, symbol: Symbol) -> bool:
     return _ALL_OF.search(head) is None and re.search(offered, base) is not None
 
 
-def _is_gone_from_class(file: ChangedFile, symbol: Symbol) -> bool:
+def _is_gone_from_class(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> bool:
     """Of Java: whether the class of the file is still there without a member, and nothing else can give it."""
     head = file.head or ""
     now = [each for each in new_names(file).symbols.symbols if each.name == symbol.container and not each.container]
-    if symbol.container != _stem(file.path) or not now or now[0].bases:
+    if symbol.container != stem_of(file.path) or not now or re.search(r"\blombok\b|@Generated|@AutoValue", head):
         return False
-    made = re.search(r"\blombok\b|@Generated|@AutoValue", head) is not None
-    return not made and re.search(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])", head) is None
+    if re.search(rf"(?<![\w$]){re.escape(symbol.name)}(?![\w$])", head) is not None:
+        return False
+    return not may_inherit([(file.path, head, base) for base in now[0].bases], symbol.name, snapshot)
 
 
 def _uses(file: ChangedFile, symbol: Symbol, snapshot: Snapshot) -> Iterator[str]:
     """Yield the places where other files of the new side take a name from a file, as `path:line`."""
-    for path, text in _other_files(file, symbol.name, snapshot):
+    for path, text in other_files(file, symbol.name, snapshot):
         wanted = _wanted(file, symbol, path, text, snapshot)
         if wanted is not None:
             numbers = (n for n, line in enumerate(text.split("\n"), 1) if re.search(wanted, line))
             yield from (f"{path}:{n}" for n in list(numbers)[:1])
 
 
-def _other_files(file: ChangedFile, name: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+def other_files(file: ChangedFile, name: str, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     """Yield the files of the language that have a name, where no other file can stand for the changed one."""
     paths = _paths_with(file, name, snapshot)
     if not paths:
@@ -173,7 +177,7 @@ def _family(file: ChangedFile) -> frozenset[str]:
 
 def _may_know(file: ChangedFile, path: str, text: str) -> bool:
     """Whether a file may import the changed one, or need not: what cannot is not parsed."""
-    folder, stem = _folder(file.path), _stem(file.path)
+    folder, stem = _folder(file.path), stem_of(file.path)
     if file.language in _SCRIPTS:
         return stem == "index" or stem in text
     return folder == _folder(path) or (folder.rpartition("/")[2] if file.language == "go" else stem) in text
@@ -199,7 +203,7 @@ def _wanted(file: ChangedFile, symbol: Symbol, path: str, text: str, snapshot: S
 
 def _imports(file: ChangedFile, path: str, text: str, snapshot: Snapshot) -> list[Import]:
     """What another file takes from the changed one, or from its package, and names it so."""
-    language, stem = language_of(path), _stem(file.path)
+    language, stem = language_of(path), stem_of(file.path)
     found: list[Import] = []
     for each in symbols_of(path, text).imports:
         module = each.module
@@ -207,12 +211,12 @@ def _imports(file: ChangedFile, path: str, text: str, snapshot: Snapshot) -> lis
             # An alias is looked up where it may end at the changed file.
             may_be = stem == "index" or module.rpartition("/")[2].partition(".")[0] == stem
             module = alias_target(module, path, snapshot.base) if may_be else ""
-        if module and stands_for(module, file.path, path, language) == _EXACTLY:
+        if module and stands_for(module, file.path, path, language) == EXACTLY:
             found.append(each)
     return found
 
 
-_EXACTLY = 2
+EXACTLY = 2
 """That a file is the very one that a module stands for."""
 
 
@@ -242,14 +246,14 @@ def _folder(path: str) -> str:
 
 def stale_calls(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
     """Yield functions whose parameters changed while a call of them has the old form. Blocks."""
-    if file.base is None or file.head is None or not _is_comparable(file):
+    if file.base is None or file.head is None or not is_comparable(file):
         return
     before, after = old_names(file).signatures, new_names(file).signatures
     changed = [name for name, each in before.items() if name in after and each[0] != after[name][0]]
     for name in changed if len(changed) <= MAX_NAMES else ():
         old, new = before[name], after[name]
         found: dict[str, list[str]] = {}
-        for path, call in _call_sites(file, name, snapshot):
+        for path, call in call_sites(file, name, snapshot):
             typed = not {file.language, language_of(path)} & _UNTYPED
             rule, why = _misfit(call, old[0], new[0], typed=typed)
             if rule == "argument-missing" and _may_be_missing(new[0].names[len(call.arguments)], file.head):
@@ -257,7 +261,7 @@ def stale_calls(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
             if rule and (rule != "parameters-swapped" or call.text in _before(file, path, snapshot)):
                 found.setdefault(rule, []).append(f"{path}:{call.line} ({why})")
         for rule, places in found.items():
-            message = f"{_MESSAGES[rule].format(name=name)} {_named(places)}"
+            message = f"{_MESSAGES[rule].format(name=name)} {named(places)}"
             yield SideFinding(rule, message, (old[1], old[2]), (new[1], new[2]))
 
 
@@ -296,17 +300,17 @@ def _before(file: ChangedFile, path: str, snapshot: Snapshot) -> str:
     return (file.base if path == file.path else snapshot.base(path)) or ""
 
 
-def _call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterator[tuple[str, Call]]:
+def call_sites(file: ChangedFile, qualified: str, snapshot: Snapshot) -> Iterator[tuple[str, Call]]:
     """Yield the calls on the new side that are certainly calls of a function of the changed file, with their files."""
     container, _, name = qualified.rpartition(".")
     root = container.partition(".")[0] or name
     searched = container if name in {"constructor", container} else name
     head = file.head or ""
-    if not _is_alone(file, container, name) or _mentions(file, root).bindings > 1:
+    if not _is_alone(file, container, name, snapshot) or _mentions(file, root).bindings > 1:
         return
     inside = {f"this {qualified}", *_spellings(file.language, head, qualified, root)}
     yield from ((file.path, call) for call in _mentions(file, searched).calls if call.callee in inside)
-    for path, text in _other_files(file, searched, snapshot):
+    for path, text in other_files(file, searched, snapshot):
         callees = set(_callees(file, (root, qualified), path, text, snapshot))
         if not callees:
             continue
@@ -321,21 +325,24 @@ def _mentions(file: ChangedFile, name: str) -> Mentions:
     return mentions(root, (file.head or "").encode("utf-8", "replace"), name) if root is not None else Mentions((), 0)
 
 
-def _is_alone(file: ChangedFile, container: str, name: str) -> bool:
+def _is_alone(file: ChangedFile, container: str, name: str, snapshot: Snapshot) -> bool:
     """Whether no class above may have another method of that name: of Java, which knows methods by their parameters."""
     if file.language != "java" or name == container:
         return True
     symbols = new_names(file).symbols.symbols
     line = next((each.line for each in symbols if (each.container, each.name) == (container, name)), 1)
-    own = re.search(r"\b(?:private|static)\b", (file.head or "").split("\n")[line - 1]) is not None
-    return own or not any(each.bases for each in symbols if each.name == container)
+    head = file.head or ""
+    if re.search(r"\b(?:private|static)\b", head.split("\n")[line - 1]):
+        return True
+    above = [(file.path, head, base) for each in symbols if each.name == container for base in each.bases]
+    return not may_inherit(above, name, snapshot)
 
 
 def _callees(file: ChangedFile, names: tuple[str, str], path: str, text: str, snapshot: Snapshot) -> Iterator[str]:
     """Yield how another file calls a function of the changed one, by what it imports."""
     root, qualified = names
     if file.language in _PACKAGED and symbols_of(path, text).package == new_names(file).symbols.package:
-        if file.language == "java" and root == _stem(file.path):
+        if file.language == "java" and root == stem_of(file.path):
             yield from _spellings(file.language, text, qualified, root)
         elif _folder(path) == _folder(file.path):
             yield from (f"this {qualified}", *_spellings(file.language, text, qualified, root))
@@ -372,5 +379,6 @@ def _is_default(name: str, text: str) -> bool:
     return re.search(rf"\bexport\s+default\s+(?:{function})?{re.escape(name)}\b", text) is not None
 
 
-def _stem(path: str) -> str:
+def stem_of(path: str) -> str:
+    """The name of a file up to its first dot."""
     return path.rpartition("/")[2].partition(".")[0]

@@ -1,4 +1,4 @@
-"""Read the keys of messages from files of JSON, YAML and Java properties, line by line."""
+"""Read the keys of messages from files of JSON, YAML, Java properties and gettext, line by line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ MAX_TEXT = 2_000_000
 
 _PATH = re.compile(
     r"(?i)(?:^|/)(?:locales?|i18n|lang|langs|languages|translations?|messages|l10n|nls|_locales)/(?:[^/]{1,100}/){0,4}[^/]{1,100}\.(?:json|ya?ml|properties)$"
-    r"|(?:^|/)(?:messages|ApplicationResources)(?:_[A-Za-z_]{2,8})?\.properties$"
+    r"|(?:^|/)(?:messages|ApplicationResources)(?:_[A-Za-z_]{2,8})?\.properties$|\.pot?$"
 )
 _ENTRY = re.compile(r"""([ \t]{0,40})(?:"([^"\\]{1,200})"|'([^'\\]{1,200})'|([\w.-]{1,200}))\s{0,4}:(?=\s|$)""")
 _PROPERTY = re.compile(r"[ \t]{0,40}([\w.-]{1,200})[ \t]{0,40}[=:]")
+_PART = re.compile(r'(?:(msg\w{2,9})(?:\[\d\])?[ \t]{1,9})?"((?:[^"\\\n]|\\.){0,2000})"[ \t\r]{0,9}$')
 _LOCALE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z]{2,4}){0,2}|default")
 _OPAQUE = re.compile(r"(?m)^[ \t]*(?:<<:|[^\n#\"']{1,200}:[ \t]+[&*]\w)")
 """A part of a YAML file that stands elsewhere."""
@@ -22,6 +23,11 @@ _OPAQUE = re.compile(r"(?m)^[ \t]*(?:<<:|[^\n#\"']{1,200}:[ \t]+[&*]\w)")
 def is_message_file(path: str) -> bool:
     """Whether a file of this name holds messages by key."""
     return _PATH.search(path) is not None
+
+
+def is_catalog(path: str) -> bool:
+    """Whether a file is one of gettext, in which the keys are texts."""
+    return path.endswith((".po", ".pot"))
 
 
 def source_files(path: str) -> Iterator[str]:
@@ -39,6 +45,8 @@ def message_keys(path: str, text: str | None) -> dict[str, int] | None:
     if path.endswith(".properties"):
         lines = enumerate(text.split("\n"), 1)
         return {match[1]: number for number, line in lines if (match := _PROPERTY.match(line))}
+    if is_catalog(path):
+        return {key: number for number, key in _catalog(text) if key}
     if _OPAQUE.search(text):
         return None
     return dict(_nested(text)) or None
@@ -56,3 +64,17 @@ def _nested(text: str) -> Iterator[tuple[str, int]]:
         above.append((depth, match[2] or match[3] or match[4]))
         names = [name for _, name in above]
         yield ".".join(names[1:] if len(names) > 1 and _LOCALE.fullmatch(names[0]) else names), number
+
+
+def _catalog(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the texts that code may ask for: what is obsolete stands in comments."""
+    word, begun, parts = "", 0, list[str]()
+    for number, line in enumerate([*text.split("\n"), 'msgend ""'], 1):
+        match = _PART.match(line)
+        if match is None:
+            continue
+        if match[1]:
+            if word in {"msgid", "msgid_plural"}:
+                yield begun, "".join(parts)
+            word, begun, parts = match[1], number, []
+        parts.append(match[2])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice, takewhile
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine
 from reviewbot.analyzers.core.reports import RepositoryScan, rule_candidate
-from reviewbot.analyzers.messages.keys import is_message_file, message_keys, source_files
+from reviewbot.analyzers.messages.keys import is_catalog, is_message_file, message_keys, source_files
+from reviewbot.analyzers.messages.relative_keys import MAX_LINE, relative_uses
 from reviewbot.diff.paths import is_example, is_test
 from reviewbot.diff.rows import hunk_rows
 from reviewbot.domain.contracts import Candidate
-from reviewbot.domain.ports import ChangedFile, Occurrence, Snapshot
+from reviewbot.domain.ports import ChangedFile, Occurrence, RepositorySnapshot, Snapshot
 from reviewbot.tables import packaged_table
 
 NAME = "message-keys"
@@ -25,8 +27,12 @@ MAX_FOUND = 200
 MAX_FILES = 40
 """Other files of messages that may have a key."""
 
-MAX_LINE = 1_000
-"""Characters of a line that is looked at; a longer one is generated."""
+MAX_SOURCES = 5
+"""Files of gettext in which what all of them have lost may be reported."""
+
+MIN_TEXT_KEY = 4
+MAX_TEXT_KEY = 60
+"""Characters of a text that is a key: gettext writes a longer one in several lines."""
 
 SHOWN = 3
 """Places that a message names."""
@@ -60,34 +66,52 @@ def _lost(file: ChangedFile, snapshot: Snapshot) -> Iterator[tuple[str, int]]:
     if before is None or after is None:
         return
     # What all languages have lost is reported in one of them.
-    sources = (snapshot.base(path) for path in dict.fromkeys(source_files(file.path)) if path != file.path)
-    reported = {key for text in sources for key in message_keys(file.path, text) or ()}
+    sources = [path for path in dict.fromkeys(source_files(file.path)) if path != file.path]
+    if is_catalog(file.path):
+        sources += islice(takewhile(lambda each: each != file.path, _catalogs(file.path, snapshot)), MAX_SOURCES)
+    reported = {key for path in sources for key in message_keys(file.path, snapshot.base(path)) or ()}
     lost = {key: number for key, number in before.items() if key not in after and key not in reported}
     skipped = re.compile(packaged_table("messages")["supplied"])
     if len(lost) <= MAX_KEYS:
-        yield from ((key, number) for key, number in lost.items() if not skipped.match(key) and _is_distinct(key))
+        kept = ((key, number) for key, number in lost.items() if _is_distinct(key, file.path))
+        yield from ((key, number) for key, number in kept if not skipped.match(key))
 
 
-def _is_distinct(key: str) -> bool:
-    """Whether a text of this form is a key and no word of a language."""
+def _catalogs(path: str, snapshot: Snapshot) -> Iterator[str]:
+    """Yield the files that have the texts of one file of gettext, in an order that is the same for all of them."""
+    files = snapshot.files() if isinstance(snapshot, RepositorySnapshot) else None
+    folder, _, name = path.rpartition("/")
+    yield from (each for each in files or () if each.endswith(".pot"))
+    yield from (each for each in files or () if each.endswith(f"/{name}") or each.rpartition("/")[0] == folder)
+
+
+def _is_distinct(key: str, path: str) -> bool:
+    """Whether a text of this form is a key and no word of a language; of gettext, one on a line of its own."""
+    if is_catalog(path):
+        return MIN_TEXT_KEY <= len(key) <= MAX_TEXT_KEY and re.search(r"\w{3}", key) is not None and "\\" not in key
     return re.fullmatch(r"[\w.-]+", key) is not None and re.search(r"\w[._-]\w|[a-z][A-Z]", key) is not None
 
 
 def _uses(key: str, file: ChangedFile, snapshot: Snapshot) -> list[str]:
     """The places that ask for a key that no file of messages has, as `path:line`."""
+    lines = [*_whole_uses(key, file, snapshot), *relative_uses(key, file.path, snapshot)]
+    # What the change itself wrote is no former form.
+    return [f"{each.path}:{each.line}" for each in lines if each.text in (snapshot.base(each.path) or "")]
+
+
+def _whole_uses(key: str, file: ChangedFile, snapshot: Snapshot) -> list[Occurrence]:
     word = max(re.findall(r"\w+", key), key=len)
     found = snapshot.search(word, MAX_FOUND)
     if not found or len(found) >= MAX_FOUND:
         return []
-    table = packaged_table("messages")
-    asks = re.compile(table["asks"].replace("KEY", re.escape(key)))
+    asked = packaged_table("messages")["asks_catalog" if is_catalog(file.path) else "asks"]
+    asks = re.compile(asked.replace("KEY", re.escape(key)))
     lines = [each for each in found if key in each.text and len(each.text) <= MAX_LINE and _is_code(each)]
-    # What the change itself wrote is no former form.
-    kept = [each for each in lines if asks.search(each.text) and each.text in (snapshot.base(each.path) or "")]
+    kept = [each for each in lines if asks.search(each.text)]
     forms = (snapshot.search(word + ending, MAX_FOUND) or () for ending in ("_one", "_other", "_plural") if kept)
     if not kept or _is_elsewhere(key, file, (*found, *(line for each in forms for line in each)), snapshot):
         return []
-    return [f"{each.path}:{each.line}" for each in kept]
+    return kept
 
 
 def _is_code(each: Occurrence) -> bool:

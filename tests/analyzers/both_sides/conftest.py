@@ -30,11 +30,12 @@ def _repository(
     before: Mapping[str, str] | None = None,
     *,
     searchable: bool = True,
+    whole: bool = False,
 ) -> InMemorySnapshot:
-    """One changed file, and others that are the same on both sides where there is no `before`."""
+    """One changed file, and others that are the same on both sides where there is no `before`; `whole`: no more."""
     base, head = ({path: text} if text is not None else {} for text in sides)
     return InMemorySnapshot(
-        {**others, **head}, {**(others if before is None else before), **base}, searchable=searchable
+        {**others, **head}, {**(others if before is None else before), **base}, searchable=searchable, whole=whole
     )
 
 
@@ -52,9 +53,15 @@ def _file(base: str, head: str, path: str = "src/app.py", context: int = 3) -> F
 
 
 def _report(
-    base: str, head: str, others: Mapping[str, str] | None = None, *, path: str = "src/app.py", searchable: bool = True
+    base: str,
+    head: str,
+    others: Mapping[str, str] | None = None,
+    *,
+    path: str = "src/app.py",
+    searchable: bool = True,
+    whole: bool = False,
 ) -> ToolReport:
-    snapshot = _repository(path, (base, head), others or {}, searchable=searchable)
+    snapshot = _repository(path, (base, head), others or {}, searchable=searchable, whole=whole)
     return asyncio.run(DiffSemantics(RULES).run(changed_file([_file(base, head, path)], snapshot), snapshot))
 
 

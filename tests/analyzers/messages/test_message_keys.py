@@ -13,7 +13,8 @@ import pytest
 
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.messages.keys import MAX_TEXT, is_message_file, message_keys
-from reviewbot.analyzers.messages.tool import MAX_FOUND, MAX_KEYS, MessageKeys
+from reviewbot.analyzers.messages.relative_keys import MAX_LINE
+from reviewbot.analyzers.messages.tool import MAX_FILES, MAX_FOUND, MAX_KEYS, MessageKeys
 from reviewbot.domain.contracts import Candidate, Hunk
 from reviewbot.domain.ports import ChangedFile
 from tests.snapshots import InMemorySnapshot
@@ -31,7 +32,11 @@ USER = {"src/Cart.tsx": "export const Hint = () => <p>{t('cart.emptyHint')}</p>\
 
 
 def found(
-    base: str = BASE, head: str = HEAD, others: dict[str, str] | None = None, path: str = "src/locales/en.json"
+    base: str = BASE,
+    head: str = HEAD,
+    others: dict[str, str] | None = None,
+    path: str = "src/locales/en.json",
+    before: dict[str, str] | None = None,
 ) -> list[Candidate]:
     """What is said of a file of messages beside others that the change leaves alone."""
     hunks: list[Hunk] = []
@@ -43,7 +48,8 @@ def found(
         else:
             hunks.append(Hunk(old_start=old, old_count=0, new_start=new, new_count=0, body="\n".join(text)))
     tree = USER if others is None else others
-    snapshot = InMemorySnapshot({**tree, path: head}, {**tree, path: base}, searchable=True)
+    sides = {**tree, path: head}, {**tree, **(before or {}), path: base}
+    snapshot = InMemorySnapshot(*sides, searchable=True, whole=True)
     report = asyncio.run(TOOL.run(ChangedFile(path, path, "json", tuple(hunks), head, base), snapshot))
     return list(report.candidates)
 
@@ -167,3 +173,123 @@ def test_only_files_in_folders_of_messages_are_looked_at() -> None:
     assert is_message_file("src/main/resources/messages_de.properties")
     assert not is_message_file("package.json")
     assert not is_message_file("src/lang/parser.ts")
+
+
+PO = 'msgid ""\nmsgstr "Language: de"\n\nmsgid "Empty cart"\nmsgstr "Leer"\n\nmsgid "Total"\nmsgstr "Summe"\n'
+PO_HEAD = PO.replace('msgid "Empty cart"', 'msgid "Empty basket"')
+GERMAN = "locale/de/LC_MESSAGES/shop.po"
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"shop/cart.py": "show(_('Empty cart'))\n"},
+        {"shop/cart.py": 'show(gettext_lazy("Empty cart"))\n'},
+        {"shop/cart.py": 'show(ngettext("Empty cart", "Empty carts", n))\n'},
+        {"shop/cart.html": "{% trans 'Empty cart' %}\n"},
+        {"shop/cart.php": "echo esc_html__( 'Empty cart', 'shop' );\n"},
+        {"shop/cart.php": "echo $this->l10n->t('Empty cart');\n"},
+        {"shop/cart.tpl": '{translate key="Empty cart"}\n'},
+        {"shop/cart.rb": 'flash[:error] = _("Empty cart")\n'},
+        {"shop/Cart.cs": 'Show (Translations.GetString ("Empty cart"));\n'},
+    ],
+)
+def test_a_text_of_gettext_that_is_gone_is_found_in_the_calls_of_each_language(user: dict[str, str]) -> None:
+    (one,) = found(PO, PO_HEAD, user, GERMAN)
+
+    assert (one.rule, one.side, one.near) == ("removed-message-key", "old", 4)
+    assert "`Empty cart`" in one.message
+
+
+@pytest.mark.parametrize(
+    ("head", "others"),
+    [
+        (PO_HEAD, {"shop/cart.py": "show(_('Empty cart' + name))\n"}),
+        (PO_HEAD, {"shop/cart.py": "show(_('Empty cart'\n    ' of yours'))\n"}),
+        (PO_HEAD, {"shop/cart.py": "select('Empty cart')\n"}),
+        (PO_HEAD, {"shop/cart.py": "# _('Empty cart')\n"}),
+        (PO_HEAD, {"shop/cart.py": "_('Empty carts')\n"}),
+        (PO.replace('"Empty cart"', '""\n"Empty "\n"cart"'), {"shop/cart.py": "_('Empty cart')\n"}),
+        (PO.replace("msgid", 'msgctxt "shop"\nmsgid'), {"shop/cart.py": "_('Empty cart')\n"}),
+        (PO_HEAD, {"shop/cart.py": "_('Empty cart')\n", "locale/shop.pot": PO}),
+        (PO_HEAD, {"shop/cart.py": "_('Empty cart')\n", "locale/fr/LC_MESSAGES/shop.po": PO}),
+        (
+            PO_HEAD,
+            {"shop/cart.py": "_('Empty cart')\n"}
+            | {f"locale/a{each}/shop.po": f'{PO_HEAD}\n#~ msgid "Empty cart"\n' for each in range(MAX_FILES)},
+        ),
+    ],
+    ids=[
+        "joined", "goes on", "no call", "a comment", "a longer text", "in several lines", "in a context", "a template",
+        "another language", "too many languages",
+    ],
+)  # fmt: skip
+def test_a_text_of_gettext_that_is_there_or_not_asked_for_draws_nothing(head: str, others: dict[str, str]) -> None:
+    assert found(PO, head, others, GERMAN) == []
+
+
+def test_a_text_that_all_languages_of_gettext_have_lost_is_reported_in_one_of_them() -> None:
+    french = "locale/fr/LC_MESSAGES/shop.po"
+    tree = {"shop/cart.py": "_('Empty cart')\n", french: PO_HEAD + '\n#~ msgid "Empty cart"\n'}
+    other = {"shop/cart.py": "_('Empty cart')\n", GERMAN: PO_HEAD}
+
+    assert len(found(PO, PO_HEAD, tree, GERMAN, {french: PO})) == 1
+    assert found(PO, PO_HEAD, other, french, {GERMAN: PO}) == []
+
+
+RAILS_BASE = "en:\n  carts:\n    show:\n      title: Cart\n      hint: Empty\n"
+RAILS_HEAD = "en:\n  carts:\n    show:\n      hint: Empty\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("app/views/carts/show.html.erb", "<%= t('.title') %>\n"),
+        ("app/views/carts/_show.html.haml", "%h1= t '.title'\n"),
+        ("shop/app/views/carts/show.text.erb", '<%= translate(".title", count: 1) %>\n'),
+        ("app/controllers/carts_controller.rb", "  def show\n    @title = t('.title')\n  end\n"),
+        ("app/mailers/carts.rb", "  def show\n    mail(subject: t('.title'))\n  end\n"),
+    ],
+)
+def test_the_end_of_a_key_of_rails_is_asked_for_in_the_view_or_action_that_it_begins_with(path: str, text: str) -> None:
+    (one,) = found(RAILS_BASE, RAILS_HEAD, {path: text}, "config/locales/en.yml")
+
+    assert f"`carts.show.title` is gone from all locales, and still asked for at {path}:" in one.message
+
+
+VIEW = {"app/views/carts/show.html.erb": "<%= t('.title') %>\n"}
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"app/views/carts/index.html.erb": "<%= t('.title') %>\n"},
+        {"app/views/carts/show.html.erb": "<%= t('.title', default: 'Cart') %>\n"},
+        {"app/views/carts/show.html.erb": "<%= I18n.t('.title') %>\n"},
+        {"app/views/carts/show.html.erb": "<%= t('.title_of') %>\n"},
+        {"app/controllers/carts_controller.rb": "  def index\n    t('.title')\n  end\n"},
+        VIEW | {"config/locales/views/en.yml": RAILS_BASE},
+        VIEW | {"config/locales/carts.yml": RAILS_BASE},
+        VIEW | {"config/locales/views/en.yml": "en:\n  carts:\n    show:\n      title:\n        one: A\n"},
+        VIEW | {"config/locales/views/en.yml": "en:\n  carts: &carts\n    title: x\n"},
+    ],
+    ids=[
+        "another view", "a text of its own", "no end", "another key", "another action", "another file",
+        "a file of no language", "forms of a number", "parts that stand elsewhere",
+    ],
+)  # fmt: skip
+def test_the_end_of_a_key_that_means_another_message_draws_nothing(others: dict[str, str]) -> None:
+    assert found(RAILS_BASE, RAILS_HEAD, others, "config/locales/en.yml") == []
+
+
+def test_a_language_that_keeps_a_message_does_not_hide_that_another_one_lost_it() -> None:
+    others = VIEW | {"config/locales/de.yml": RAILS_BASE.replace("en:", "de:")}
+
+    assert len(found(RAILS_BASE, RAILS_HEAD, others, "config/locales/en.yml")) == 1
+
+
+def test_a_file_of_gettext_is_read_once_whatever_its_lines_are() -> None:
+    text = 'msgid "' + "a" * MAX_LINE + '\n"' * 50_000 + '\nmsgid "' * 50_000
+
+    assert message_keys("a.po", text) == {}
+    assert message_keys("a.po", 'msgid "a"\n' * 3 + "msgid_plural " + '"b"\n"c"') == {"a": 3, "bc": 4}
