@@ -105,7 +105,7 @@ def _coverage(known: _FileReadings) -> FileCoverage:
         state=state,
         need=known.planned.need,
         reason="" if state == "reviewed" else "; ".join(dict.fromkeys(filter(None, reasons))),
-        models=_merge_names(reading.models for reading in known.readings),
+        models=_merge_names(reading.models for reading in known.readings if not reading.head),
         analyzers=_merge_names(reading.analyzers for reading in known.readings),
         scans=_merge_names(reading.scans for reading in known.readings),
         added=known.file.added,

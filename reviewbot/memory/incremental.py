@@ -142,7 +142,7 @@ def scope_note(entry: HeadEntry, change: ChangeSet, files: Sequence[FileReadBefo
     again = {each.path for each in files if each.again}
     known = {each.path for each in files}
     new = [file.path for file in change.files if file.path not in known and file.hunks]
-    more = f", with {with_count(places, 'file')} that use it" if places else ""
+    more = f", with {with_count(places, 'file')} that may use it" if places else ""
     read = f"{len(again) + len(new)} of {with_count(len(change.files), 'file')}"
     return (
         f"Models read what was pushed since {entry.head[:_SHORT_SHA]} and what depends on it: in {read}{more}. The rest"

@@ -79,4 +79,4 @@ def read_before(host: CodeHost, pull: PullRequest, scope: Scope, known: Known) -
 
 
 def _in_full(why: str) -> ReadBefore:
-    return ReadBefore(note=f"The whole change was read: {why}")
+    return ReadBefore(note=f"The whole change was in scope: {why}")

@@ -139,7 +139,7 @@ def anomalies(workers: Sequence[WorkerUsage]) -> list[str]:
 def in_words(cost: Cost) -> str:
     """One line of the bill as a sentence."""
     work = [_count_tokens(cost.tasks, "task"), _count_tokens(cost.findings, "finding")] if cost.tasks else []
-    used = ["no call of a model"]
+    used = ["no call of its own"]
     if cost.calls != "0":
         used = [
             _count_tokens(cost.calls, "call"),

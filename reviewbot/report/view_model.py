@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from reviewbot.coverage.states import READER
+from reviewbot.coverage.states import READ, READER
 from reviewbot.coverage.verdict import STATE_WORDS
 from reviewbot.domain.contracts import (
     MODEL_SOURCE,
@@ -62,7 +62,7 @@ def readers_line(review: Review, *, names: bool = True) -> str:
 
 def unseen(review: Review) -> list[Unseen]:
     """Every file that was not reviewed in full, by state and reason; then workers that could not look, and failures."""
-    files = [entry for entry in review.coverage if entry.state != "reviewed"]
+    files = [entry for entry in review.coverage if entry.state not in READ]
     shown = {(entry.path, entry.reason) for entry in files}
     gaps = [gap for gap in review.gaps if gap.worker != READER or (gap.path, gap.message) not in shown]
     return [

@@ -57,6 +57,13 @@ def test_the_ledger_is_a_table_for_people(run: Run, branch: Path) -> None:
     assert row.split()[2] == "pay.py:2"
 
 
+def test_what_the_ledger_of_the_branch_lacks_is_said(run: Run, branch: Path) -> None:
+    assert (run("ledger").out, run("ledger").err) == ("", "reviewbot: no finding is remembered\n")
+    ended = run("dismiss", "a33bb251a9", "meant so")
+    assert (ended.code, "`reviewbot ledger PR` has all digits" in ended.err) == (2, True)
+    assert not (branch / ".reviewbot").exists()
+
+
 @pytest.mark.slow
 def test_another_branch_and_a_review_that_keeps_nothing_leave_the_ledger_alone(run: Run, branch: Path) -> None:
     run("review", "--no-cache")

@@ -98,6 +98,7 @@ def test_what_an_earlier_head_read_is_said_with_that_head_and_is_no_reading_of_n
     alone, both = state_of(a_file(), before), state_of(a_file(), before, read(models=("m",)))
     failed = state_of(a_file(), before, gaps=(GAP,))
 
+    assert (alone.models, both.models) == ((), ("m",))
     assert (alone.state, alone.earlier, alone.reason) == ("earlier", "e" * 40, f"by the review of {'e' * 10}")
     assert (both.state, both.earlier, both.reason) == ("reviewed", "e" * 40, "")
     assert (failed.state, failed.earlier) == ("partial", "")

@@ -111,8 +111,8 @@ def test_a_review_that_may_not_rest_on_the_last_one_reads_everything_and_says_wh
 
     def reason(made: Reviewed) -> str:
         assert all(each.state == "reviewed" for each in made.delivered.review.coverage)
-        [note] = [each for each in made.delivered.review.notes if each.startswith("The whole change was read: ")]
-        return note.removeprefix("The whole change was read: ")
+        [note] = [each for each in made.delivered.review.notes if each.startswith("The whole change was in scope: ")]
+        return note.removeprefix("The whole change was in scope: ")
 
     first = pushing.ledger.heads[-1].head[:10]
     asked = pushing.push({"shop/prices.py": PUSHED}, anew="please")
@@ -149,7 +149,7 @@ def test_a_review_that_failed_is_no_ground_for_the_next_one(pushing: Pushing) ->
     second = pushing.push({"shop/prices.py": PUSHED})
 
     name = broken.value.pull.head_sha[:10]
-    assert f"The whole change was read: the review of {name} was not complete" in second.delivered.review.notes
+    assert f"The whole change was in scope: the review of {name} was not complete" in second.delivered.review.notes
     assert all(each.state == "reviewed" for each in second.delivered.review.coverage)
 
 

@@ -15,7 +15,7 @@ from tests.host_cases import GithubCase, HostCase
 from tests.messages_api import MessagesApi
 from tests.model_pushes import CHANGE, PUSHED, Pushing, on_a_branch
 
-INCREMENTAL, IN_FULL = "Models read what was pushed since ", "The whole change was read: it was asked for"
+INCREMENTAL, IN_FULL = "Models read what was pushed since ", "The whole change was in scope: it was asked for"
 
 
 @pytest.fixture

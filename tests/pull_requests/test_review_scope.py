@@ -60,7 +60,7 @@ def test_after_a_push_that_could_not_be_read_whole_everything_is_read(pushed: st
     found = read(pushed)
 
     assert (found.files, found.head) == ((), "")
-    assert found.note == "The whole change was read: a part of what was pushed since aaaaaaaaaa could not be read"
+    assert found.note == "The whole change was in scope: a part of what was pushed since aaaaaaaaaa could not be read"
 
 
 def test_after_a_push_that_is_known_only_its_lines_are_read() -> None:

@@ -123,7 +123,7 @@ def test_a_bill_has_workers_and_roles_and_their_sum(make_review: MakeReview) -> 
 def test_a_worker_that_asked_nobody_has_no_tokens_to_tell_of(make_review: MakeReview) -> None:
     review = make_review(workers=(row("logic"), row("style", usage=Usage())), usage=LOGIC)
 
-    assert in_words(bill(review)[1]) == "2 tasks, 1 finding, no call of a model, 900 ms"
+    assert in_words(bill(review)[1]) == "2 tasks, 1 finding, no call of its own, 900 ms"
 
 
 def test_without_a_model_there_is_no_bill(make_review: MakeReview) -> None:

@@ -59,6 +59,12 @@ def test_a_change_that_only_scans_saw_names_no_reader(make_review: Callable[...,
     assert readers_line(make_review(coverage=())) == "Nothing was read."
 
 
+def test_what_an_earlier_head_read_is_not_said_to_lack_a_review(make_review: Callable[..., Review]) -> None:
+    before = Covered(path="a", state="earlier", earlier="e" * 40, reason="by the review of eeeeeeeeee")
+
+    assert unseen(make_review(coverage=(before,), gaps=())) == []
+
+
 def test_equal_reasons_are_told_once_with_their_files(make_review: Callable[..., Review]) -> None:
     review = make_review(
         coverage=(

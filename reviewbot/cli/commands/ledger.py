@@ -28,6 +28,7 @@ from reviewbot.strict_json import write_json
 
 _HEAD = ("STATE", "FINDING", "PLACE", "SEVERITY", "SINCE", "AT", "WHO", "TITLE", "REASON")
 _SHORT_SHA, _TITLE_CHARS = 10, 60
+_DIGITS = 32
 _NAME = re.compile(r"[0-9a-f]{8,32}")
 """Digits of a fingerprint that name a finding of the ledger."""
 
@@ -37,6 +38,9 @@ def ledger_command(arguments: argparse.Namespace) -> int:
     ledger = local_ledger(arguments.repo or Path()) if arguments.pr is None else _of_pull(arguments.pr)
     if arguments.format == "json":
         sys.stdout.write(ledger_json(ledger))
+        return ExitCode.REVIEWED
+    if not ledger.records:
+        say("no finding is remembered")
         return ExitCode.REVIEWED
     write_table(_HEAD, *(_row(record) for record in ledger.records))
     return ExitCode.REVIEWED
@@ -104,6 +108,8 @@ def _decision(arguments: argparse.Namespace, ledger: Ledger) -> Decision:
     found = {record.name for record in ledger.records if any(name.startswith(target) for name in record.names)}
     if len(found) > 1:
         raise InputError(f"several findings begin with {target}; give more digits")
+    if not found and len(target) < _DIGITS:
+        raise InputError(f"no finding of this branch begins with {target}; `reviewbot ledger PR` has all digits")
     return decision._replace(finding=found.pop() if found else target)
 
 

@@ -71,7 +71,7 @@ NO_PREFIX = SharedPrefix("large")
 NOTHING: Mapping[str, str] = MappingProxyType({})
 NO_ANSWER: Mapping[type[Exception], str] = {
     TimeoutError: "no time was left",
-    BudgetError: "the budget was spent",
+    BudgetError: "the budget had no room for it",
     DeadlineError: "no time was left",
     RefusedError: "the model declined to answer",
     TransientError: "the model could not be reached",

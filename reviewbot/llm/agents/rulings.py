@@ -28,7 +28,8 @@ def apply_ruling(finding: Finding, ruling: JudgeRuling | None) -> Finding:
     if ruling is None:
         return finding
     reason = _short(ruling.reason, MAX_JUDGEMENT * 2 // 3)
-    against = f" Against it: {ruling.argument_against}" if ruling.argument_against.strip() else ""
+    stop = "" if reason.rstrip().endswith((".", "!", "?")) else "."
+    against = f"{stop} Against it: {ruling.argument_against}" if ruling.argument_against.strip() else ""
     judged: dict[str, object] = {
         "judgement": _short(reason + against, MAX_JUDGEMENT),
         "worth": ruling.worth if finding.worth is None else round((finding.worth + ruling.worth) / 2),

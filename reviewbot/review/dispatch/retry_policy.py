@@ -57,19 +57,19 @@ class NextStep:
 def next_step(task: ReviewTask, outcome: Outcome) -> NextStep:
     """Judge one outcome of one task. Ends after at most `MAX_TASK_FAILURES` outcomes that are no result."""
     if isinstance(outcome, WorkerResult):
-        return _after_result(task, outcome)
+        return _after_result(outcome)
     again = task.model_copy(update={"failures": task.failures + 1})
     if isinstance(outcome, Failure):
         return _after_failure(again, outcome)
     return _after_escalation(again, outcome)
 
 
-def _after_result(task: ReviewTask, result: WorkerResult) -> NextStep:
+def _after_result(result: WorkerResult) -> NextStep:
     missing = [gap for gap in result.gaps if gap.tool is None]
     declined = next((gap for gap in missing if gap.reason == "refused"), None)
     if declined is not None:
         # The gaps are in the result, which is kept: beside a model that declined, programs have had their say.
-        human = HumanItem(path=declined.path, reason=_declined(task, declined.message))
+        human = HumanItem(path=declined.path, reason=_declined(declined.message))
         return NextStep("human", declined.message, result=result, human=human)
     return NextStep("done", missing[0].message if missing else "answered in the schema", result=result)
 
@@ -91,12 +91,13 @@ def _after_refusal(task: ReviewTask, failure: Failure) -> NextStep:
     """What one model declines another one may do; that is tried once, and never the same request again."""
     if task.failures == 1 and task.constraints.higher_tiers:
         return NextStep("climb", failure.message, tasks=(_one_tier_up(task),))
-    item = HumanItem(path=task.payload.file_path, reason=_declined(task, failure.message))
+    item = HumanItem(path=task.payload.file_path, reason=_declined(failure.message))
     return NextStep("human", failure.message, human=item, gaps=gaps_of(task, "refused", failure.message))
 
 
-def _declined(task: ReviewTask, message: str) -> str:
-    return f"{task.job} got no answer to this (refused): {message}"
+def _declined(message: str) -> str:
+    """The same words for each worker that shared the request: equal items are said once."""
+    return f"a part of its review got no answer (refused): {message}"
 
 
 def _again_or_higher(refined: ReviewTask, why: str, partial: WorkerResult | None = None) -> NextStep:

@@ -86,7 +86,7 @@ def test_a_claim_is_ruled_on_with_its_hunk_and_its_proof_in_sight(
 
     [found] = review.findings
     assert (found.confidence, found.severity, found.worth, found.claimed) == (95, "critical", 80, 85)
-    assert found.judgement == "`x = 1` is assigned and read once Against it: none found"
+    assert found.judgement == "`x = 1` is assigned and read once. Against it: none found"
     text = text_of(model.requests[0])
     for shown in (
         "src/other.py:7 (new side)",
@@ -229,7 +229,7 @@ def test_claims_are_judged_in_batches_the_gravest_first_and_the_rest_is_named(
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (BudgetError("no"), "the budget was spent"),
+        (BudgetError("no"), "the budget had no room for it"),
         (RefusedError("no"), "the model declined to answer"),
         (TransientError("no"), "the model could not be reached"),
         (ValueError("/root/secret"), "the answer could not be used"),

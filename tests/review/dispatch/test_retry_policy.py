@@ -112,7 +112,7 @@ def test_a_refusal_without_a_higher_tier_is_for_a_person_and_a_named_gap(
     step = next_step(a_task(higher_tiers=()), a_failure("refused", message="I cannot help with this"))
 
     assert step.human is not None
-    assert step.human.reason == "logic got no answer to this (refused): I cannot help with this"
+    assert step.human.reason == "a part of its review got no answer (refused): I cannot help with this"
     assert [(gap.path, gap.reason) for gap in step.gaps] == [("src/app.py", "refused")]
 
 
@@ -281,7 +281,7 @@ def test_a_result_whose_model_declined_is_for_a_person_and_keeps_what_programs_f
 
     assert (step.action, step.result, step.gaps) == ("human", result, ()), "the gap is in the result"
     assert step.human is not None
-    assert step.human.reason == "logic got no answer to this (refused): I cannot help with this"
+    assert step.human.reason == "a part of its review got no answer (refused): I cannot help with this"
 
 
 def test_a_result_that_lacks_the_model_says_why(a_task: MakeTask, a_result: MakeResult) -> None:
