@@ -45,5 +45,5 @@ def words_in(name: str, key: str) -> frozenset[str]:
 
 @made_once
 def pattern_in(name: str, key: str) -> re.Pattern[str]:
-    """One regular expression of a table, compiled; upper and lower case are one."""
-    return re.compile(packaged_table(name)[key], re.IGNORECASE)
+    """One regular expression of a table, whole or in pieces, compiled; upper and lower case are one."""
+    return re.compile("".join(packaged_table(name)[key]), re.IGNORECASE)

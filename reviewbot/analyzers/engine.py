@@ -46,9 +46,11 @@ class AnalyzersEngine:
         began = time.monotonic()
         able = [name for name, tool in order.tools.items() if self._is_wanted(tool, order.task)]
         reports = await asyncio.gather(*(self._report(name, order) for name in able))
-        changed = {(row.kind, row.new or row.old) for _, row in payload_rows(order.task.payload)}
+        found = [candidate for report in reports for candidate in report.candidates]
+        rows = payload_rows(order.task.payload) if found else ()
+        changed = {(row.kind, row.new or row.old) for _, row in rows}
         return Answer(
-            candidates=tuple(found for report in reports for found in report.candidates if _row_of(found) in changed),
+            candidates=tuple(candidate for candidate in found if _row_of(candidate) in changed),
             gaps=_folded((report.gap for report in reports if report.gap is not None), order),
             metadata=Metadata(
                 duration_ms=round((time.monotonic() - began) * 1000),

@@ -66,9 +66,13 @@ def _hint(word: str, known: Sequence[str]) -> str:
     return f"; {hint}" if hint else ""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all commands. In what it returns, `run` is the command's name and `module` where it is."""
+def build_parser(asked: str = "") -> argparse.ArgumentParser:
+    """The parser of all commands. In what it returns, `run` is the command's name and `module` where it is.
+
+    Where `asked` is a command, the others are there without their options, which take longer to add than to parse.
+    """
     table = packaged_table("commands")
+    alone = any(row["name"] == asked for row in table["command"])
     parser = Parser(
         prog="reviewbot",
         description="Reviews a change the way a careful team would, and says what it looked at and what it did not.",
@@ -87,6 +91,8 @@ def build_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.set_defaults(module=row.get("module", name))
+        if alone and name != asked:
+            continue
         _add_options(command, row.get("options", ()))
         add_flags(dict.fromkeys(get_args(FlagGroup), command), row.get("settings", ()))
         for each in table["group"]:

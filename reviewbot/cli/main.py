@@ -31,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         # What a stop has begun is tidied up, like after Ctrl-C: copies of the reviewed files must not stay behind.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        arguments = build_parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        arguments = build_parser(*words[:1]).parse_args(words)
         command = arguments.run
         code: int = ExitCode.REVIEWED  # where the reader goes before the command could say more
         with reader_may_leave():

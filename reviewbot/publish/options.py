@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from reviewbot import __version__
 from reviewbot.config import Settings
@@ -13,11 +14,14 @@ from reviewbot.config.settings import KEYS
 from reviewbot.delivery import DeliveredReview
 from reviewbot.domain.contracts import ChangeSet, Finding
 from reviewbot.domain.ports import Clock, WorkerSet
-from reviewbot.hosts.base import PullRequest, ReviewHost
 from reviewbot.hosts.registry import links_of
-from reviewbot.publish.intents import Intents
-from reviewbot.publish.marker import Signer
 from reviewbot.report.findings.links import SourceLinks
+
+if TYPE_CHECKING:
+    # A review that is not published needs `policy_of` alone.
+    from reviewbot.hosts.base import PullRequest, ReviewHost
+    from reviewbot.publish.intents import Intents
+    from reviewbot.publish.marker import Signer
 
 Suggest = Callable[[Finding], str | None]
 """The lines to propose in place of those of a finding, proven to work; None where there is no such proposal."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 
 from reviewbot.domain.contracts import ChangeSet, Escalation, Outcome, ReviewTask, WorkerResult
 from reviewbot.domain.ports import Clock, Engine, Journal, Recorder, Snapshot, Tool, WorkerSet, WorkOrder
@@ -95,5 +95,5 @@ class PlanExecutor:
 def _masked(outcome: Outcome, mask: Mask) -> tuple[Outcome, object]:
     """An outcome without the secrets in its texts, and as JSON: from here on it is kept, compared and quoted."""
     said = outcome.model_dump(mode="json")
-    masked = mask_json(said, mask)
+    masked = mask_json(said, cache(mask))  # most texts are names of tools, which stand there many times
     return (outcome if masked == said else type(outcome).model_validate_json(json.dumps(masked))), masked

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from reviewbot.config import Settings
 from reviewbot.domain.contracts import ChangeSet, Effort, Plan
@@ -16,7 +17,6 @@ from reviewbot.llm.agents.judge import JUDGE_BOUNDS, ConversingModel, JudgingSyn
 from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.llm.agents.prefetch import ProgramPrefetch
 from reviewbot.llm.agents.reader import ReaderEngine
-from reviewbot.llm.estimate import Preview
 from reviewbot.llm.prompts.reader_context import ReaderContextBuilder
 from reviewbot.llm.tools import RepositoryTools
 from reviewbot.prices import unpriced_note
@@ -29,6 +29,9 @@ from reviewbot.review.plan.planner import RoutedPlanner
 from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, plan_limits
 from reviewbot.wiring.model_session import ModelSession, open_session
 from reviewbot.wiring.models import prices_of, tiers_of
+
+if TYPE_CHECKING:
+    from reviewbot.llm.estimate import Preview
 
 READER_BOUNDS: Mapping[Effort, Bounds] = {
     "quick": Bounds(tool_turns=4, result_chars=60_000),
@@ -68,6 +71,8 @@ def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | 
     judge = _judge(settings, context, session, engine, judging=settings.effort != "quick" and baseline is None)
 
     async def preview(change: ChangeSet) -> Preview:
+        from reviewbot.llm.estimate import Preview  # noqa: PLC0415 - loaded for an estimate alone
+
         plan = await routed.plan(change)
         made = with_readers(plan, settings.effort, foreign)
         engine.begin(made, context.order)

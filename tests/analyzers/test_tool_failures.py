@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import Candidate, Review, ToolRun
 from reviewbot.domain.errors import ExitCode
 from reviewbot.domain.ports import ChangedFile, Snapshot, Tool, ToolReport
+from reviewbot.redact.mask import Mask, redact
 from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
@@ -162,7 +164,11 @@ def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Recorde
     """A whole review by one worker that has the given tools and the witness."""
 
     def tell(
-        *tools: Tool, diff: bytes | None = None, seconds: float = 60.0, listener: Callable[[Event], None] | None = None
+        *tools: Tool,
+        diff: bytes | None = None,
+        seconds: float = 60.0,
+        listener: Callable[[Event], None] | None = None,
+        mask: Mask = redact,
     ) -> RecordedReview:
         change = parse_diff(new_file("src/app.py", LONG) if diff is None else diff)
         every: Mapping[str, Tool] = {tool.name: tool for tool in (*tools, Witness())}
@@ -184,6 +190,7 @@ def telling(clock: Any, a_card: Any, a_worker_set: Any) -> Callable[..., Recorde
             run_id="failures",
             concurrency=2,
             deadline_s=60.0,
+            mask=mask,
         )
         synthesizer = RuledSynthesizer(rules, ReviewFacts(engine.name))
         setup = Setup(planner, executor, synthesizer, clock, trace)
@@ -206,6 +213,21 @@ def test_without_any_failure_the_review_is_complete(telling: Callable[..., Recor
 
     assert not story.review.incomplete
     assert story.found_by("witness") == 1
+
+
+def test_a_text_that_stands_often_in_an_answer_is_searched_for_secrets_once(
+    telling: Callable[..., RecordedReview],
+) -> None:
+    searched: Counter[str] = Counter()
+
+    def mask(text: str) -> str:
+        searched[text] += 1
+        return text
+
+    telling(*TOOLS.values(), mask=mask)
+
+    assert searched["witness"] == 1
+    assert set(searched.values()) == {1}
 
 
 @pytest.mark.parametrize("name", sorted(TOOLS))

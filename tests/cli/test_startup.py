@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from reviewbot.cli.arguments import build_parser
 from tests.make import one_fast
 
 EXAMPLE = Path(__file__).parents[2] / "examples/orders/change.diff"
 NEVER = {"anthropic", "github", "flask", "dbos"}
 OF_MODELS = {"reviewbot.llm", "reviewbot.llm.providers.claude", "reviewbot.domain.contracts.answers", "re2"}
 """What only a review with models needs."""
+OF_OTHERS = {"reviewbot.hosts.base", "reviewbot.publish.marker", "reviewbot.report.estimate_report"}
+"""What only a review that is published, or an estimate, needs."""
 
 PROGRAM = """
 import sys
@@ -47,7 +50,17 @@ def test_help_loads_neither_pydantic_nor_rich_nor_any_client(tmp_path: Path, arg
 def test_an_offline_review_loads_nothing_that_asks_a_model_and_without_a_terminal_no_colours(
     tmp_path: Path, form: str
 ) -> None:
-    assert not loaded(tmp_path, "review", str(EXAMPLE), "--format", form) & (NEVER | OF_MODELS | {"rich"})
+    assert not loaded(tmp_path, "review", str(EXAMPLE), "--format", form) & (NEVER | OF_MODELS | OF_OTHERS | {"rich"})
+
+
+def test_only_the_command_that_is_run_gets_its_options() -> None:
+    def commands_with_options(*words: str) -> set[str]:
+        [commands] = [action.choices for action in build_parser(*words)._actions if isinstance(action.choices, dict)]
+        assert len(commands) > 20
+        return {name for name, parser in commands.items() if len(parser._actions) > 1}
+
+    assert commands_with_options("review") == {"review"}
+    assert commands_with_options("reviw") == commands_with_options() > {"review", "plan"}
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from reviewbot.config import Settings
 from reviewbot.config.providers import EXAMPLE_KEY
 from reviewbot.domain.contracts import Review
 from reviewbot.domain.errors import ExitCode, InputError
-from reviewbot.report.estimate_report import render_estimate
 from reviewbot.report.terminal_style import style_of, write
 from reviewbot.report.text import one_line
 from reviewbot.review.trace import Trace
@@ -57,6 +56,8 @@ def preview(arguments: argparse.Namespace, subject: wiring.Subject, settings: Se
 
 def print_estimate(subject: wiring.Subject, settings: Settings, run: wiring.PreparedRun) -> int:
     """Print what the review would cost. Asks no model."""
+    from reviewbot.report.estimate_report import render_estimate  # noqa: PLC0415 - loaded for an estimate alone
+
     costs = estimate_of(subject, settings, run)
     style = style_of(sys.stdout, os.environ)
     text = render_estimate(costs.headline, costs.parts, costs.assumptions, width=style.width, colour=style.colour)

@@ -7,6 +7,7 @@ the next look-up.
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
@@ -119,7 +120,7 @@ class _NameFilter:
         for path, content in contents:
             if len(content) > MAX_FILE_BYTES:
                 continue
-            names = set(LANGUAGES[language_of(path)].candidates.findall(b"\n" + content))
+            names = set(re.findall(LANGUAGES[language_of(path)].candidates, b"\n" + content))
             self._paths.append(path)
             self._starts.append(len(text))
             text += b"\n" + b"\n".join(names) + b"\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -26,9 +25,9 @@ class Language:
     """In it, what gives the grammar."""
     queries: tuple[str, ...]
     """Files below `data/symbols`, which are put together."""
-    candidates: re.Pattern[bytes]
-    """Finds every name at a place where a definition may stand, and others; its only group is the name. Each match
-    begins at a line end, for which the search can skip."""
+    candidates: bytes
+    """An expression that finds every name at a place where a definition may stand, and others; its only group is the
+    name. Each match begins at a line end, for which the search can skip. Compiled by the first search alone."""
 
     @property
     def grammar(self) -> Grammar:
@@ -55,21 +54,17 @@ def _compiled(module: str, function: str, queries: tuple[str, ...]) -> Query:
     return Query(_grammar(module, function), "".join(packaged_text(f"symbols/{name}.scm") for name in queries))
 
 
-_PYTHON_NAMES = re.compile(
-    rb"\n[ \t]*(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+|type[ \t]+|self\.|\(?(?=\w+[ \t]*[:=,]))(\w+)"
-)
+_PYTHON_NAMES = rb"\n[ \t]*(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+|type[ \t]+|self\.|\(?(?=\w+[ \t]*[:=,]))(\w+)"
 # What ends with a comma is mostly an entry of an object, and what ends with a bracket a call.
-_SCRIPT_NAMES = re.compile(
+_SCRIPT_NAMES = (
     rb"\n[ \t]*(?:(?:export|default|declare|async|abstract|public|private|protected|static|readonly|override|get|set|"
     rb"accessor|function|class|interface|type|enum|const|let|var|namespace|module)(?:[ \t]+\*?[ \t]*|\*[ \t]*))*"
     rb"(?:[\w$]+(?:\.[\w$]+)*\.|[{\[\"'*#][ \t]*)?([\w$-]+)"
     rb"(?![;)\].]|\([^\n]*\);?\r?\n|[\"']?[ \t]*:(?![^\n]*(?:=>|function|\())[^\n]*,[ \t]*\r?\n)"
 )
-_GO_NAMES = re.compile(
-    rb"\n(?:\t?(?:func[ \t]*\([^)\n]*\)|func|type|const|var)[ \t]+|\t+(?=\w+(?:[ \t,(=]|\n))(?![^\n=]*:=))(\w+)"
-)
+_GO_NAMES = rb"\n(?:\t?(?:func[ \t]*\([^)\n]*\)|func|type|const|var)[ \t]+|\t+(?=\w+(?:[ \t,(=]|\n))(?![^\n=]*:=))(\w+)"
 # Behind a type stands a name; members of an enum stand alone, and several in one line.
-_JAVA_NAMES = re.compile(
+_JAVA_NAMES = (
     rb"(?:\n[ \t]*+(?![*/})\r\n])(?:@[\w.]++(?:\([^()\n]*\))?[ \t]++)*+(?:(?:public|private|protected|static|final|"
     rb"abstract|default|synchronized|native|transient|volatile|sealed|non-sealed|strictfp)[ \t]++)*+"
     rb"(?:<[^\n()=;]*>[ \t]+)?(?!(?:return|new|throw|else|case|import|package|assert|yield)\b)"
@@ -77,7 +72,7 @@ _JAVA_NAMES = re.compile(
     rb"[,{][ \t]*+(?=[A-Z][A-Z0-9_]*+\s*+[,;({}])|record[ \t]\w++\([^\n)]*[ \t](?=\w++[,)]))"
     rb"(\w++)(?=\s*+[(=;,{<:}\[)]|[ \t]++(?:extends|implements|permits)\b|\r?\n)"
 )
-_RUBY_NAMES = re.compile(
+_RUBY_NAMES = (
     rb"(?:\n[ \t]*+(?:(?:private|protected|public|module_function|private_class_method|memoize|helper_method)[ \t]++)?+"
     rb"(?:def[ \t]++(?:[\w:]++\.)?+|class[ \t]++(?:\w++::)*+|module[ \t]++(?:\w++::)*+|"
     rb"(?:\w++\.)?(?:[cm]?attr_\w++|scope|alias\w*+|define_method|has_\w++|belongs_to)[ \t(]++:?+|"

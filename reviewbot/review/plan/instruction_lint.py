@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from posixpath import basename, splitext
 
-from reviewbot.tables import packaged_table, words_in
+from reviewbot.tables import pattern_in, words_in
 
 MIN_WORDS = 6
 """Of an instruction; below that it names no place and no kind of defect, or not both."""
@@ -26,23 +26,18 @@ MAX_FOCUS = 600
 EMPTY_WORDS = words_in("names/plans", "empty_words")
 """Words that fit every change alike."""
 
-DEFECT_KIND = re.compile("".join(packaged_table("names/plans")["defect_kind"]), re.IGNORECASE)
-"""Kinds of defects, and what they hang on."""
-
 SYMBOL = re.compile(
     r"`[^`]+`|\b\w+\(|\b[a-z0-9]+_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z0-9]+[A-Z]\w*|\b[a-z_]{3,}\.[a-z_]{3,}"
 )
 """A name of the code."""
-
-LOOK_AWAY = re.compile("".join(packaged_table("names/plans")["look_away"]), re.IGNORECASE)
-"""A plan says where to look and never where not to: that would drop a task without dropping it."""
 
 _WORD = re.compile(r"[^\W\d_][\w'+-]*")
 
 
 def looks_away(text: str) -> bool:
     """Whether a text says what to leave out or what to answer, and not where to look."""
-    return LOOK_AWAY.search(text) is not None
+    # A plan says where to look and never where not to: that would drop a task without dropping it.
+    return pattern_in("names/plans", "look_away").search(text) is not None
 
 
 def vagueness(text: str, files: Iterable[str]) -> str | None:
@@ -58,7 +53,9 @@ def vagueness(text: str, files: Iterable[str]) -> str | None:
         bare = bare.replace(name, " ")
     if len(set(_WORD.findall(bare)) - EMPTY_WORDS) < MIN_TELLING_WORDS:
         return "fits every change alike; say what to look for, and where"
-    if any(name in text.lower() for name in names) or SYMBOL.search(text) or DEFECT_KIND.search(text):
+    # Kinds of defects, and what they hang on.
+    kind = pattern_in("names/plans", "defect_kind")
+    if any(name in text.lower() for name in names) or SYMBOL.search(text) or kind.search(text):
         return None
     return "names no file, no symbol and no kind of defect"
 
