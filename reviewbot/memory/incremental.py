@@ -9,9 +9,10 @@ from reviewbot.context.dependents import TextOf, code_line, lines_around, touche
 from reviewbot.coverage.readings import join_intervals
 from reviewbot.coverage.states import READ
 from reviewbot.diff.rows import commentable
-from reviewbot.domain.contracts import ChangeSet, FileChange, FileReadBefore, Review
-from reviewbot.domain.contracts.ledger import HeadEntry, Ledger
+from reviewbot.domain.contracts import ChangeSet, FileChange, FileReadBefore, Review, StandingFinding
+from reviewbot.domain.contracts.ledger import HeadEntry, Ledger, Record
 from reviewbot.memory.seen_rows import Marks
+from reviewbot.memory.standing_code import standing_codes
 from reviewbot.memory.states import US
 from reviewbot.review.plan.read_again import covers_line
 from reviewbot.wording import with_count
@@ -113,6 +114,16 @@ def unchanged_lines(marks: Marks, seen: Collection[bytes]) -> tuple[FileReadBefo
         if lines:
             found.append(FileReadBefore(path=path, head="", again=_joined((line, line) for line in lines)))
     return tuple(found)
+
+
+def standing_findings(records: Iterable[Record], text: TextOf) -> tuple[StandingFinding, ...]:
+    """Open findings whose code the head has. `text`: the new side of a file."""
+    mine = [record for record in records if record.is_open]
+    lines = standing_codes(mine, {}, text, lambda _path: False)
+    places = ((each, lines[each.name]) for each in mine)
+    return tuple(
+        StandingFinding(path=each.path, line=line, kind=each.kind) for each, line in places if isinstance(line, int)
+    )
 
 
 def convergence_note(ledger: Ledger) -> str:

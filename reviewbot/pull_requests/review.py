@@ -18,7 +18,7 @@ from reviewbot.domain.errors import ExitCode, HostError, ReviewbotError
 from reviewbot.hosts.base import HostedChange, PullRequest, Workspace
 from reviewbot.journal.sqlite import SteadyJournal
 from reviewbot.memory.decisions import Decision, decisions_of
-from reviewbot.memory.incremental import Scope, scope_of, unchanged_lines
+from reviewbot.memory.incremental import Scope, scope_of, standing_findings, unchanged_lines
 from reviewbot.memory.recall import Recall, seen_before
 from reviewbot.memory.seen_rows import WHOLE, marks_of, with_rows
 from reviewbot.publish.options import policy_of
@@ -197,7 +197,8 @@ def _with_scope(session: HostSession, prepared: Prepared, scope: Scope, ledger: 
     unchanged = unchanged_lines(marks_of(subject.change), seen_before(recalled))
     if found is None and not unchanged:
         return subject.change
-    found = (found or ReadBefore()).model_copy(update={"unchanged": unchanged})
+    standing = standing_findings(ledger.records, subject.snapshot.head)
+    found = (found or ReadBefore()).model_copy(update={"unchanged": unchanged, "standing": standing})
     return subject.change.model_copy(update={"read_before": found})
 
 

@@ -258,6 +258,20 @@ def test_a_late_critical_claim_is_ruled_on_twice_and_the_lower_ruling_counts(pus
     assert [(each.path, each.severity) for each in sure.delivered.review.findings] == [("shop/refunds.py", "critical")]
     assert sum(asks_judge(body) for body in pushing.models.asked) == 2
 
+    pushing.case.repo.git("commit", "--quiet", "--amend", "--message", "and again")
+    pushing.models.rulings = [{"severity": "critical"}]
+    again = pushing.push({})
+    assert [each.severity for each in again.delivered.review.findings] == ["critical"]
+    assert len(pushing.ledger.records) == 1
+    assert sum(asks_judge(body) for body in pushing.models.asked) == 1, "it was reported before"
+
+    other = {**late, "cause": "race", "category": "race", "message": "Two threads share it.", "title": "Threads meet"}
+    pushing.models.claims = ((("order.refunds * 4",), other),)
+    pushing.case.repo.git("commit", "--quiet", "--amend", "--message", "and once more")
+    pushing.models.rulings = [{"severity": "critical"}] * 2
+    pushing.push({})
+    assert sum(asks_judge(body) for body in pushing.models.asked) == 2, "another defect on the same line is new"
+
 
 @pytest.mark.slow
 def test_a_critical_claim_that_is_not_sure_stands_in_full_once_and_on_one_line_of_later_reports(

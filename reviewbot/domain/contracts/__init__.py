@@ -37,6 +37,7 @@ from reviewbot.domain.contracts.change import (
     Hunk,
     ParsedFile,
     ReadBefore,
+    StandingFinding,
     Theme,
 )
 from reviewbot.domain.contracts.coverage import CoverageCount, FileCoverage, PlannedFile, Reading, Span

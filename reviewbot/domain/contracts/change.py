@@ -78,6 +78,15 @@ class FileReadBefore(Contract):
     """What was pushed to the file since, whose lines readers are shown with marks; empty where `again` is."""
 
 
+class StandingFinding(Contract):
+    """Where the code of an open finding of an earlier head stands now."""
+
+    path: str
+    line: Count
+    kind: str
+    """As in the ledger: a model's cause, or a category."""
+
+
 class ReadBefore(Contract):
     """How the change of a later head is read: what of it an earlier head's review has read, and what people know."""
 
@@ -93,6 +102,8 @@ class ReadBefore(Contract):
     """What earlier heads' reviews said about the files that are shown now, with its state, for readers and judge."""
     unchanged: tuple[FileReadBefore, ...] = ()
     """Of each file the lines that an earlier head's review has read as they are, as `again` writes lines."""
+    standing: tuple[StandingFinding, ...] = ()
+    """Open findings of earlier heads: a claim that repeats one is not new."""
     note: str = ""
     """What the report says of it."""
 

@@ -113,7 +113,12 @@ class _Round(NamedTuple):
     before: ReadBefore
 
     def is_late(self, finding: Finding, ruling: JudgeRuling) -> bool:
-        """Whether a claim is critical, and about changed lines that an earlier head's review has read as they are."""
+        """Whether a claim is critical, new, and about changed lines that an earlier review has read as they are."""
+        if any(
+            (each.path, each.line) == (finding.path, finding.line) and each.kind in (finding.cause, finding.category)
+            for each in self.before.standing
+        ):
+            return False
         known = next((each.again for each in self.before.unchanged if each.path == finding.path), ())
         return "critical" in (finding.severity, ruling.severity) and covers_line(known, finding.line)
 
