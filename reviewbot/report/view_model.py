@@ -178,7 +178,7 @@ def tags(finding: Finding) -> list[str]:
 def _who(gap: Gap) -> str:
     if gap.reason == "provider" and gap.tool is None:
         return "models"  # every worker met it, so that its files are one list
-    return f"{gap.worker}, {gap.tool}" if gap.tool else gap.worker
+    return f"{gap.worker} ({gap.tool})" if gap.tool else gap.worker
 
 
 def _why(gap: Gap) -> str:

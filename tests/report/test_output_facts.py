@@ -87,7 +87,7 @@ def test_equal_reasons_are_told_once_with_their_files(make_review: Callable[...,
         Unseen("only scanned", "nothing in this run understands yaml", ("c.yml",)),
         Unseen("not reviewed", "", ("x.png",)),
         Unseen("not looked at for logic, style", "no check", ("a.py",)),
-        Unseen("security, zizmor", "a program is missing", ("a.py",)),
+        Unseen("security (zizmor)", "a program is missing", ("a.py",)),
         Unseen("logic", "failed too often: three failures", ("a.py",)),
     ]
 

@@ -132,7 +132,9 @@ def unread_gap(path: str, tool: str, fault: str, unread: int, hunks: int) -> Gap
     """The gap of a file whose hunks were read on their own. `fault`: why not all of it; empty where it is not there."""
     apart = f"{unread} of {with_count(hunks, 'hunk')} could not be read in full on their own"
     if fault or unread:
-        why = f"{fault}; {apart}" if fault else f"{apart}; with --repo or --git the whole file is read"
+        why = f"{apart}; with --repo or --git the whole file is read"
+        if fault:
+            why = f"{fault}; {apart if unread else 'only its hunks were read, on their own'}"
         return gap(path, tool, "unreadable", why)
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -335,7 +336,18 @@ def test_a_file_that_does_not_parse_is_a_gap_and_no_finding(
     assert report.gap is not None
     assert report.gap.reason == "unreadable"
     assert report.gap.message.startswith("it does not parse with Python 3.")
-    assert "of 2 hunks could not be read" in report.gap.message
+    assert re.search(
+        r"; (?:only its hunks were read, on their own|\d of 2 hunks could not be read .*)$", report.gap.message
+    )
+
+
+def test_of_a_broken_file_whose_hunks_all_parse_no_hunk_is_said_to_be_unread(
+    file_of: FileOf, snapshot_of: SnapshotOf
+) -> None:
+    report = run(bad_names, file_of("y = bad"), snapshot_of("y = bad\n\nprint 'old'\n"))
+
+    assert report.gap is not None
+    assert report.gap.message.endswith("at line 3; only its hunks were read, on their own")
 
 
 def test_a_flood_is_cut_and_counted(file_of: FileOf, snapshot_of: SnapshotOf) -> None:
