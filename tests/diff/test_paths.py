@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.diff.paths import is_example, is_run_by_hand, is_test
+from reviewbot.diff.paths import is_example, is_run_by_hand, is_test, place_of
 
 TESTS = [
     "Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php",
@@ -46,3 +46,26 @@ def test_a_path_of_code_that_is_there_to_be_read_is_known(path: str) -> None:
 )
 def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) -> None:
     assert is_run_by_hand(path) is by_hand
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("src/cart.go", "product"),
+        ("public/scripts/menu.js", "product"),
+        ("src/tools/images.py", "product"),
+        (".github/workflows/build.yml", "product"),
+        ("app/src/main/java/dev/shop/Cart.java", "product"),
+        ("scripts/release.js", "tooling"),
+        ("packages/core/scripts/build.js", "tooling"),
+        ("server/scripts/setup.py", "tooling"),
+        ("hack/verify.go", "tooling"),
+        ("crates/core/benchmarks/read.rs", "tooling"),
+        ("docs/conf.py", "examples"),
+        ("packages/site/modules/doc/index.js", "product"),
+        ("internal/acceptance/browser/wait.ts", "tests"),
+        ("scripts/tests/run.py", "tests"),
+    ],
+)
+def test_a_path_tells_what_its_code_is_for(path: str, place: str) -> None:
+    assert place_of(path) == place

@@ -50,11 +50,11 @@ def rule_candidate(
     `whole` as `Rule.confidence_on` has it; `others` are further fields, or stand in place of the rule's.
     """
     fields: dict[str, Any] = {
-        "severity": rule.severity_in(path, line.text),
+        "severity": rule.severity_on(line.text),
         "path": path,
         "quote": quote_of(line.text),
         "message": message_of(message or rule.message),
-        "confidence": rule.confidence_on(line.text, path, whole=whole),
+        "confidence": rule.confidence_on(line.text, whole=whole),
         "source": rule.tool,
         "category": rule.category,
         "rule": rule.name_on(line.text),

@@ -14,7 +14,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, get_args
 
-from reviewbot.diff.paths import is_example, is_test
 from reviewbot.diff.vendored import is_packed
 from reviewbot.domain.contracts import Severity
 from reviewbot.review.calibration import Calibration, packaged_calibration
@@ -63,9 +62,6 @@ class Rule:
     unless: tuple[str, ...] = ()
     hunk_confidence: int | None = None
     """What takes the place of the confidence where only a hunk was read."""
-    tests_cap: int = 100
-    """No report in test code is trusted further than this; `examples_cap` likewise."""
-    examples_cap: int = 100
     once: bool = False
     call: bool = False
 
@@ -74,22 +70,20 @@ class Rule:
         lowered = line.lower()
         return self.words_confidence is not None and any(word in lowered for word in self.words)
 
-    def confidence_on(self, line: str, path: str = "", *, whole: bool = True) -> int:
-        """How far a report on this line of the file `path` is trusted, 0-100; `whole` as `Source` has it."""
-        cap = self._cap(line, path)
+    def confidence_on(self, line: str, *, whole: bool = True) -> int:
+        """How far a report on this line is trusted, 0-100; `whole` as `Source` has it."""
         named = self.words_confidence is not None and self.is_named_on(line)
         plain = self.confidence if whole or self.hunk_confidence is None else self.hunk_confidence
-        return min(cap, (self.words_confidence or 0) if named else plain)
+        return min(self._cap(line), (self.words_confidence or 0) if named else plain)
 
-    def severity_in(self, path: str, line: str = "") -> Severity:
-        """How much a report in this file matters: nothing is critical where the rule is trusted less for it."""
-        return "warning" if self.severity == "critical" and self._cap(line, path) < _PERCENT else self.severity
+    def severity_on(self, line: str) -> Severity:
+        """How much a report on this line matters: nothing is critical where the rule is trusted less for it."""
+        return "warning" if self.severity == "critical" and self._cap(line) < _PERCENT else self.severity
 
-    def _cap(self, line: str, path: str) -> int:
+    def _cap(self, line: str) -> int:
         """The most that a report is trusted; less in lines that a program wrote, which no one mends, but for holes."""
-        if (len(line) > _WRITTEN_CHARS or is_packed(line)) and not self.tool.endswith("security"):
-            return WRITTEN_CAP
-        return self.tests_cap if is_test(path) else self.examples_cap if is_example(path) else _PERCENT
+        written = len(line) > _WRITTEN_CHARS or is_packed(line)
+        return WRITTEN_CAP if written and not self.tool.endswith("security") else _PERCENT
 
     def message_for(self, said: str) -> str:
         """The rule's message about what a program said; the program's own where that names nothing to put in."""
@@ -156,10 +150,9 @@ def read_rules(text: str, calibration: Calibration = _NONE) -> RuleTable:
     table = tomllib.loads(text)
     if table.get("schema") != _SCHEMA:
         raise ValueError(f"the rule table has schema {table.get('schema')!r}, not {_SCHEMA}")
-    caps: dict[str, dict[str, Any]] = table.get("caps", {})
     rules: dict[str, Rule] = {}
     for group in table["group"]:
-        for rule in _rules_of({**caps.get(group["tool"], {}), **group}):
+        for rule in _rules_of(group):
             if rule.code in rules:
                 raise ValueError(f"{rule.code} stands twice in the rule table")
             rules[rule.code] = rule

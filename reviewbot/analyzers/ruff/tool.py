@@ -107,13 +107,13 @@ class RuffTool:
             return None
         end = shown.reach(line, max(found.last, found.call_end))
         rows = [shown[number].text for number in range(line.number, end + 1)]
-        trusted = min(doubt.most, rule.confidence_on(line.text, path, whole=found.whole))
+        trusted = min(doubt.most, rule.confidence_on(line.text, whole=found.whole))
         return rule_candidate(
             rule,
             path,
             line,
             message_of(rule.message_for(found.message)),
-            severity="info" if literal else doubt.severity or rule.severity_in(path, line.text),
+            severity="info" if literal else doubt.severity or rule.severity_on(line.text),
             confidence=_SEEMS_SAFE_CONFIDENCE if literal else trusted,
             end_line=end,
             replacement=replacement_of(found.edits, line.number, rows),

@@ -17,7 +17,7 @@ from reviewbot.analyzers.core.reports import RuleScan, quote_of, rule_candidate
 from reviewbot.analyzers.text.hidden_characters import SUSPECT, TAGS, escape_hidden
 from reviewbot.analyzers.text.steering_phrases import Phrase, has_hint, normalise, phrases
 from reviewbot.diff.language import kind_of
-from reviewbot.diff.paths import is_prompt
+from reviewbot.diff.paths import is_prompt, place_of
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
@@ -78,7 +78,7 @@ class ReviewManipulation(RuleScan):
         rule = self._rules[first.rule]
         others = len({attempt.line for attempt in found}) - 1
         more = f"; so {'does 1 more line' if others == 1 else f'do {others} more lines'} of this file" if others else ""
-        doubtful = first.doubtful or (is_prompt(path) and first.rule == NAME)
+        aside = (is_prompt(path) and first.rule == NAME) or place_of(path) in ("tests", "examples")
         lines = [texts[number] for number in range(first.line, first.end_line + 1)]
         return rule_candidate(
             rule,
@@ -87,7 +87,7 @@ class ReviewManipulation(RuleScan):
             f'{rule.message}: "{escape_hidden(first.said)[:_EXCERPT]}"{more}',
             severity=rule.severity,
             quote=quote_of("\n".join(escape_hidden(line) for line in lines)),
-            confidence=min(_DOUBTFUL if doubtful else 100, rule.confidence_on(lines[0], path)),
+            confidence=min(_DOUBTFUL if first.doubtful or aside else 100, rule.confidence_on(lines[0])),
             end_line=first.end_line,
         )
 

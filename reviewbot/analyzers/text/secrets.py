@@ -5,12 +5,15 @@ The value itself never leaves this module: messages and quotes show a provider's
 
 from __future__ import annotations
 
+import re
+import string
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
-from reviewbot.diff.paths import is_test
+from reviewbot.diff.paths import place_of
 from reviewbot.domain.contracts import SECRET, Candidate, Severity
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.redact.mask import MASK
@@ -20,13 +23,17 @@ _HARDCODED = 798
 """CWE: use of hard-coded credentials."""
 
 _PLACEHOLDER_CONFIDENCE = 30
-_TEST_KEY_CONFIDENCE = 70
-"""Many test suites carry a key that opens nothing."""
+_SAMPLE_CONFIDENCE = 70
+"""Of keys and invented tokens outside of the product: many test suites carry a key that opens nothing."""
 
 _HINT_CONFIDENCE = 40
 """Of a hint where it is most often wrong: a named value in a test, a key's header without a key."""
 
 _HINT = 60
+
+_DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_CHECKED = re.compile(r"(?:gh[pousr]|npm)_(?P<random>[A-Za-z0-9]{30})(?P<sum>[A-Za-z0-9]{6})")
+"""Tokens that end with the CRC-32 of their random part in six digits of base 62."""
 
 _TRIGGER = "Everyone who can read the repository, now or in its history, has it."
 _FIX = "Revoke it; removing it is not enough."
@@ -58,7 +65,8 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
         starts.append(starts[-1] + len(line.text) + 1)
     first = block[bisect_right(starts, secret.start) - 1]
     last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
-    severity, confidence = _weight(secret, in_tests=is_test(path))
+    value = text[secret.start : secret.end]
+    severity, confidence = _weight(secret, value, aside=place_of(path) != "product")
     shown = text[secret.start : secret.start + secret.shown]
     what = f"{secret.kind}: {shown}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
     return Candidate(
@@ -75,17 +83,29 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
         trigger=_TRIGGER,
         suggestion=_FIX,
         cwe=_HARDCODED,
-        token=text[secret.start : secret.end],
+        token=value,
     )
 
 
-def _weight(secret: Secret, *, in_tests: bool) -> tuple[Severity, int]:
-    """How much it matters and how sure it is."""
+def _weight(secret: Secret, value: str, *, aside: bool) -> tuple[Severity, int]:
+    """How much it matters and how sure it is; `aside`: it stands in tests, examples or tooling."""
     if secret.placeholder:
         return "info", _PLACEHOLDER_CONFIDENCE
     bare_header = secret.kind == PRIVATE_KEY and secret.confidence <= _HINT
-    if bare_header or (secret.kind == NAMED and in_tests):
+    if bare_header or (secret.kind == NAMED and aside):
         return "info", _HINT_CONFIDENCE
-    if secret.kind == PRIVATE_KEY and in_tests:
-        return "warning", _TEST_KEY_CONFIDENCE
+    if aside and (secret.kind == PRIVATE_KEY or _is_invented(value)):
+        return "warning", _SAMPLE_CONFIDENCE
     return "critical", secret.confidence
+
+
+def _is_invented(token: str) -> bool:
+    """Whether a token of GitHub or npm does not end with the checksum that both write there: nobody gave it out."""
+    checked = _CHECKED.fullmatch(token)
+    if checked is None:
+        return False
+    number, digits = zlib.crc32(checked["random"].encode()), ""
+    while number:
+        number, digit = divmod(number, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return digits.rjust(len(checked["sum"]), "0") != checked["sum"]

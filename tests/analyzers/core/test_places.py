@@ -80,6 +80,12 @@ def test_the_head_is_read_from_the_hunk_where_the_file_is_not_at_hand() -> None:
     assert below[0].confidence >= 80
 
 
+@pytest.mark.parametrize("path", ["tools/a.js", "examples/a.js", "e2e/a.js"])
+def test_a_hole_outside_of_the_product_is_held_back_and_is_not_critical(path: str) -> None:
+    for found in said_of("patterns-security", a_new_file(path, HOLE)).candidates:
+        assert (found.confidence < 80, found.severity) == (True, "warning")
+
+
 def test_of_each_tool_it_is_declared_whether_it_is_held_back_on_copied_files() -> None:
     held = words_in("names/vendored", "quality_tools")
 

@@ -87,28 +87,14 @@ def test_rules_that_need_scope_speak_on_whole_files_only(code: str) -> None:
     assert not TABLE.rules[code].fragments
 
 
-def test_nothing_is_critical_in_tests_and_examples() -> None:
-    rule = TABLE.rules["S608"]
-
-    assert [rule.severity_in(path) for path in ("src/app.py", "tests/test_app.py", "examples/app.py")] == [
-        "critical",
-        "warning",
-        "warning",
-    ]
-    assert TABLE.rules["F821"].severity_in("tests/test_app.py") == TABLE.rules["F821"].severity
-
-
 def test_what_a_bundler_wrote_is_held_back_unless_it_is_a_hole() -> None:
     bundled = "a();" * 300
     slip, hole = packaged_rules("oxlint", Calibration()).rules["no-const-assign"], TABLE.rules["S608"]
 
-    assert (slip.confidence_on("a();", "web/a.js"), slip.severity_in("web/a.js", "a();")) == (
-        slip.confidence,
-        "critical",
-    )
-    assert (slip.confidence_on(bundled, "web/a.js"), slip.severity_in("web/a.js", bundled)) == (70, "warning")
-    assert hole.confidence_on(bundled, "app.py") == hole.confidence_on("a()", "app.py")
-    assert hole.severity_in("app.py", bundled) == "critical"
+    assert (slip.confidence_on("a();"), slip.severity_on("a();")) == (slip.confidence, "critical")
+    assert (slip.confidence_on(bundled), slip.severity_on(bundled)) == (70, "warning")
+    assert hole.confidence_on(bundled) == hole.confidence_on("a()")
+    assert hole.severity_on(bundled) == "critical"
 
 
 def test_a_word_on_the_line_changes_the_confidence_and_the_name() -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import FileChange, Hunk
-from tests.secret_parts import FOOTER, HEADER, KEY_LINE, TOKEN, scan
+from tests.secret_parts import FOOTER, GIVEN_OUT, HEADER, KEY_LINE, TOKEN, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ def test_what_is_told_says_what_to_do_and_where_it_belongs(file_of: FileOf, bare
 
 @pytest.mark.parametrize("path", ["tests/test_login.py", "src/app.py"])
 def test_a_token_of_a_provider_weighs_as_much_in_a_test(file_of: FileOf, bare: Snapshot, path: str) -> None:
-    (found,) = scan(file_of(f"token = '{TOKEN}'", path=path), bare)
+    (found,) = scan(file_of(f"token = '{GIVEN_OUT}'", path=path), bare)
 
     assert (found.severity, found.confidence) == ("critical", 99)
 

@@ -10,7 +10,7 @@ import pytest
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.secrets import SecretScan
 from reviewbot.redact.mask import redact
-from tests.secret_parts import FOOTER, HEADER, KEY_LINE, TOKEN, scan
+from tests.secret_parts import FOOTER, GIVEN_OUT, HEADER, KEY_LINE, TOKEN, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,6 +59,22 @@ def test_a_private_key_in_a_test_is_less_sure_to_matter(file_of: FileOf, bare: S
     (found,) = scan(file_of(text, path="tests/data/key.pem", language="text"), bare)
 
     assert (found.severity, found.confidence) == ("warning", 70)
+
+
+def test_a_token_in_a_test_is_told_like_any_other_where_its_checksum_shows_that_it_was_given_out(
+    file_of: FileOf, bare: Snapshot
+) -> None:
+    told = [scan(file_of(f"+t = '{token}'", path="tests/api_test.go"), bare)[0] for token in (GIVEN_OUT, TOKEN)]
+
+    assert [(found.severity, found.confidence) for found in told] == [("critical", 99), ("warning", 70)]
+
+
+def test_a_key_of_which_only_some_lines_are_shown_is_a_placeholder(file_of: FileOf, bare: Snapshot) -> None:
+    text = "\n".join(f"# {line}" for line in (HEADER, KEY_LINE, "...", KEY_LINE, FOOTER))
+
+    (found,) = scan(file_of(text, path="src/main/app.yml", language="yaml"), bare)
+
+    assert (found.severity, found.confidence) == ("info", 30)
 
 
 def test_code_that_names_the_header_of_a_key_is_only_mentioned(file_of: FileOf, bare: Snapshot) -> None:
