@@ -74,7 +74,7 @@ def test_config_shows_the_settings_of_the_repository_that_one_stands_in(run: Run
 
 def test_a_threshold_of_one_worker_holds_in_the_repository_that_sets_it(run: Run, repository: Path) -> None:
     (repository / ".reviewbot.toml").write_text("[worker.security]\nthreshold = 99\n")
-    change = CHANGE.replace(b"+    return number + number", b"+    return eval(number)")
+    change = CHANGE.replace(b"+    return number + number", b"+    return eval(input())")
     note = ".reviewbot.toml:2: security.threshold is 99; its card says 80"
 
     without = run("review", "-", "--format", "json", stdin=change).report

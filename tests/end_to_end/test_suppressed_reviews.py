@@ -55,7 +55,8 @@ def reviewed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Reviewed:
 
     def run(folder: Path, *more: str, how: tuple[str, ...] | None = None) -> tuple[int, Any]:
         change = how or ("--git", "HEAD~1..HEAD", "--repo", str(folder))
-        code = main(["review", *change, "--format", "json", "--output", str(tmp_path / "report.json"), *more])
+        common = ("--min-confidence", "75", "--format", "json", "--output", str(tmp_path / "report.json"))
+        code = main(["review", *change, *common, *more])
         assert capsys.readouterr().out == ""
         return code, json.loads((tmp_path / "report.json").read_text())
 
@@ -103,7 +104,7 @@ def test_rules_of_the_base_side_are_off_or_have_another_severity(repository: Any
     text = HEAD.replace(f"  {MARK}", "") + "\n\ndef is_any(kind):\n    return kind is 'any'\n"
     folder = repository({"settings": settings, "app": "import subprocess\n"}, {"app": text})
 
-    _, report = reviewed(folder)
+    _, report = reviewed(folder, "--min-confidence", "80")
 
     assert found(report) == {("F632", "info")}
     assert done(report) == {("off", "S602", ".reviewbot.toml:2"), ("severity", "F632", ".reviewbot.toml:3")}

@@ -100,7 +100,7 @@ def _weight(secret: Secret, value: str, *, aside: bool) -> tuple[Severity, int]:
 
 
 def _is_invented(token: str) -> bool:
-    """Whether a token of GitHub or npm does not end with the checksum that both write there: nobody gave it out."""
+    """Whether a token lacks the checksum that GitHub and npm write at the end of each that they give out."""
     checked = _CHECKED.fullmatch(token)
     if checked is None:
         return False

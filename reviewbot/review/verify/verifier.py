@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from reviewbot.domain.contracts import MODEL_SOURCE, Finding, WorkerResult
+from reviewbot.domain.contracts import MODEL_SOURCE, SURE, Finding, WorkerResult
 
 UNVERIFIED_CAP = 70
 """Below the threshold of 80: no judge has tried to refute it yet. Critical ones still reach a person."""
@@ -94,8 +94,9 @@ def agreed_confidence(votes: Iterable[Vote], joint_confidence: JointConfidence) 
     Built-in programs that name one weakness by different rules have what was counted for them together. What was not
     counted gains one bonus, however many agree: the foreign one where a program handed in names the weakness by a rule
     that no built-in program has reported, else the common one where two programs agree so, or a program and a model
-    that are both more likely right than wrong. One that was handed in with a rule that a built-in program has reported
-    is the same program counted twice, and counts for nothing.
+    that are both more likely right than wrong. Built-in programs alone that are unsure stay so when they agree: flows
+    and injection rules agreed on arguments that an administrator types. One that was handed in with a rule that a
+    built-in program has reported is the same program counted twice, and counts for nothing.
     """
     everyone = set(votes)
     known = {vote.rule for vote in everyone if vote.program and not vote.foreign and vote.rule}
@@ -111,7 +112,8 @@ def agreed_confidence(votes: Iterable[Vote], joint_confidence: JointConfidence) 
     believed = _believed(heard)
     if any(vote.program for vote in believed) and any(vote.model for vote in believed):
         bonus = max(bonus, AGREEMENT_BONUS)
-    return max(trust, min(HIGHEST_CONFIDENCE, trust + bonus))
+    built_in = all(vote.program and not vote.foreign for vote in heard)
+    return max(trust, min(SURE - 1 if built_in else HIGHEST_CONFIDENCE, trust + bonus))
 
 
 def _agreement(own: Sequence[Vote], foreign: Sequence[Vote], *, counted: bool) -> int:

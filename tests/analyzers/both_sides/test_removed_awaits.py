@@ -15,7 +15,7 @@ def test_a_coroutine_that_never_runs_is_told_where_it_is_made(said: Any) -> None
     found = said(job("await flush(queue)"), job("flush(queue)"))["removed-await"]
 
     assert found.message == "`stop` does not await `flush` any more, so that it never runs."
-    assert (found.line, found.confidence) == (6, 88)
+    assert (found.line, found.confidence) == (6, 75)
 
 
 @pytest.mark.parametrize(

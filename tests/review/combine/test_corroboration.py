@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from reviewbot.domain.contracts import Finding
+from reviewbot.domain.contracts import SURE, Finding
 from reviewbot.review.combine.dedupe import REACH, merge
 from reviewbot.review.verify.verifier import AGREEMENT_BONUS, FOREIGN_BONUS, HIGHEST_CONFIDENCE
 from tests.make import MakeFinding
@@ -42,10 +42,12 @@ def flow(a_finding: MakeFinding) -> Callable[..., Finding]:
     return make
 
 
-def test_two_programs_that_agree_on_a_line_are_believed_more(pattern: MakeFinding, flow: MakeFinding) -> None:
+def test_two_programs_that_agree_on_a_line_are_believed_more_and_are_not_sure(
+    pattern: MakeFinding, flow: MakeFinding
+) -> None:
     [[joined], _] = merge([pattern(), flow(line=10)])
 
-    assert joined.confidence == 72 + AGREEMENT_BONUS
+    assert joined.confidence == SURE - 1
     assert joined.sources == ("ruff-security", "taint")
 
 
@@ -105,7 +107,7 @@ def test_agreement_never_makes_certain(pattern: MakeFinding) -> None:
 def test_where_a_statement_is_built_and_where_it_runs_are_one_defect(pattern: MakeFinding, flow: MakeFinding) -> None:
     [[joined], _] = merge([flow(), pattern()])
 
-    assert (joined.line, joined.also, joined.confidence) == (12, (4, 10), 72 + AGREEMENT_BONUS)
+    assert (joined.line, joined.also, joined.confidence) == (12, (4, 10), SURE - 1)
 
 
 @pytest.mark.parametrize(
@@ -158,9 +160,9 @@ def test_what_is_handed_in_supports_a_flow_that_names_the_defect_by_another_rule
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ([("third", "third")], 72 + AGREEMENT_BONUS),
+        ([("third", "third")], SURE - 1),
         ([("model:x", "")], 72 + AGREEMENT_BONUS),
-        ([("imported:bandit", "S608")], 72 + AGREEMENT_BONUS),
+        ([("imported:bandit", "S608")], SURE - 1),
         ([("imported:a", "a")], 72 + FOREIGN_BONUS),
         ([("imported:a", "a"), ("imported:b", "b"), ("model:x", "")], 72 + FOREIGN_BONUS),
     ],
