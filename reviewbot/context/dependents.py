@@ -41,6 +41,7 @@ SHORT_CALLER, ABOVE, BELOW = 20, 3, 22
 """The same of a use: what is done with a result stands below the call."""
 
 ALL_USES = "All code that uses {} by name, but for imports and tests, is shown."
+LEFT_OUT = "Used as well, and not shown: {}"
 """So that a reader need not search for them."""
 MAX_NAME_CHARS = 80
 """A name of so many may be the beginning of a longer one, whose uses are not found."""
@@ -122,13 +123,12 @@ def dependents_of(
     places = list(dict.fromkeys(tuple(_excerpts_of(use, snapshot)) for use in uses[:MAX_USES]))
     around = [each for place in places[:MAX_PLACES] for each in place]
     texts = list(_texts([*pushed, *around], snapshot, is_read))
-    is_all = (
-        len(uses) <= MAX_USES
-        and len(places) <= MAX_PLACES
-        and len(texts) == len({each.path for each in (*pushed, *around)})
-    )
     excerpts = [text for text in texts if text]
-    note = [ALL_USES.format(", ".join(followed))] if is_all and followed else []
+    seen = {*numbered_lines("\n".join(excerpts))}
+    hidden = [f"{use.path}:{use.line}" for use in uses if (use.path, use.line) not in seen]
+    is_all = not hidden and len(texts) == len({each.path for each in (*pushed, *around)})
+    note = [LEFT_OUT.format(", ".join(hidden[:MAX_USES]))] if hidden else []
+    note += [ALL_USES.format(", ".join(followed))] if is_all and followed else []
     every = is_all and len(followed) == len({each.name for each in names}) > 0
     return Dependents("\n\n".join([*note, *excerpts]), len(excerpts), every)
 

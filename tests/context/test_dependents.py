@@ -10,6 +10,7 @@ from reviewbot.context.dependents import (
     ABOVE,
     ALL_USES,
     BELOW,
+    LEFT_OUT,
     MAX_CHARS,
     MAX_FOUND,
     MAX_NAME_CHARS,
@@ -99,6 +100,7 @@ def test_all_uses_are_shown_only_where_each_name_can_be_followed_and_there_is_ro
     assert is_all({"shop/bill.py": CALLER}, "total_of")
     assert not is_all({"shop/bill.py": CALLER})
     assert not is_all(many, "total_of")
+    assert uses(many, "total_of").startswith(LEFT_OUT.format("m9.py:2") + "\n\n")
     assert is_all({"shop/bill.py": often}, "total_of"), "one function is one place, however often it uses the name"
     assert not is_all({"shop/bill.py": often * MAX_USES}, "total_of")
     assert not is_all({"shop/bill.py": CALLER, **common}, "total_of", "get")
