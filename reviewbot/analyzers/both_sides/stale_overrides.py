@@ -75,6 +75,7 @@ class _ChangedClass:
 
     def __init__(self, file: ChangedFile, snapshot: Snapshot, name: str, methods: list[Method]) -> None:
         self._file, self._snapshot, self._name, self._methods = file, snapshot, name, methods
+        self._alone: dict[tuple[str, frozenset[str], str], bool] = {}
 
     def subclass_files(self) -> Iterator[tuple[str, str]]:
         """Yield the files in which the name of the class means this one."""
@@ -127,10 +128,14 @@ class _ChangedClass:
         """Whether nothing else that a class extends has a method of that name."""
         if method.name == self._name:  # a constructor is not inherited
             return True
-        others = [(path, text, each) for each in method.bases if self._name not in {each, method.owner}]
-        own = (self._file.path, self._file.head or "")
-        others += [(*own, each) for method in self._methods[:1] for each in method.bases]
-        return not may_inherit(others, method.name, self._snapshot)
+        others = method.bases if method.owner != self._name else frozenset[str]()
+        asked = path, others - {self._name}, method.name
+        if asked not in self._alone:
+            above = [(path, text, each) for each in asked[1]]
+            own = (self._file.path, self._file.head or "")
+            above += [(*own, each) for each in self._methods[0].bases]
+            self._alone[asked] = not may_inherit(above, method.name, self._snapshot)
+        return self._alone[asked]
 
 
 def _super_calls(root: Node, gone: Method) -> Iterator[tuple[int, int]]:

@@ -27,9 +27,6 @@ MAX_LINE = 2_000
 MAX_ABOVE = 100
 """Lines above a hunk that are read with it: Yarn writes what a package depends on between its version and its hash."""
 
-_NEW_CACHE = re.compile(r"  cacheKey: ")
-"""Of Yarn from 2 on: with another format of its cache every hash is another one."""
-
 
 class LockedEntry(NamedTuple):
     """An entry with what it is known by, at the line that says what is fetched."""
@@ -42,7 +39,7 @@ class LockedEntry(NamedTuple):
 def odd_entries(file: ChangedFile) -> Iterator[tuple[str, str, str, ChangedLine]]:
     """Yield the rule, the package, what it is held against and the line of each entry that no tool writes."""
     name = file.path.rpartition("/")[2]
-    if name in _patterns("hashes") and not _is_written_anew(file):
+    if name in _patterns("hashes"):
         before: dict[tuple[str, ...], set[str]] = defaultdict(set)
         for entry in _entries(file, "hashes", "-"):
             before[entry.key].update(entry.value.split())
@@ -68,11 +65,6 @@ def _is_another(now: list[str], known: set[str]) -> bool:
 
 def _kind(hashed: str) -> str:
     return re.split(r"[-:/]", hashed)[0] if re.match(r"\w{1,10}[-:/]", hashed) else str(len(hashed))
-
-
-def _is_written_anew(file: ChangedFile) -> bool:
-    rows = (row for hunk in file.hunks for row in stoppable(hunk_rows(hunk)))
-    return any(row.kind != " " and _NEW_CACHE.match(row.text) for row in rows)
 
 
 def _entries(file: ChangedFile, kind: str, sign: str) -> Iterator[LockedEntry]:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from reviewbot.context.symbols.java import MAX_ANCESTORS
+from tests.work import count_calls
 
 PATH = "src/shop/Discount.java"
 BASE = "package shop;\n\npublic interface Discount {\n    double on(double net);\n}\n"
@@ -152,3 +153,17 @@ def test_classes_that_extend_each_other_and_long_lines_of_ancestors_end(said: An
     assert said(BASE, HEAD, {"src/season/Winter.java": winter, **chain}, path=PATH, whole=True) == {}
     two = {path: text.replace("A2", "A0") for path, text in chain.items() if path.endswith(("A0.java", "A1.java"))}
     assert "stale-override" in said(BASE, HEAD, {"src/season/Winter.java": winter, **two}, path=PATH, whole=True)
+
+
+def test_many_overrides_of_one_form_are_looked_up_once(said: Any) -> None:
+    inner = "    @Override\n    public double on(double net) {\n        return net;\n    }\n"
+    few, many = (
+        {"src/season/Winter.java": WINTER.replace(inner, inner * times).replace("implements", "extends A implements")}
+        for times in (1, 500)
+    )
+    above = {"src/season/A.java": "package season;\n\nclass A {}\n"}
+
+    def asked(user: dict[str, str]) -> int:
+        return count_calls(lambda: said(BASE, HEAD, {**user, **above}, path=PATH, whole=True))["may_inherit"]
+
+    assert asked(few) == asked(many)

@@ -30,7 +30,7 @@ BERRY = """\
   resolution: "pad@npm:1.0.1"
   bin:
     pad: ./bin/pad.js
-  checksum: 10/AAA
+  checksum: 10c0/AAA
 """
 PNPM = "  '@a/pad@1.0.0(react@18.0.0)':\n\n  '@a/pad@1.0.0':\n    resolution: {integrity: sha512-AAA=}\n"
 CARGO = f"""\
@@ -98,8 +98,9 @@ def test_other_content_under_a_known_version_is_found_in_each_format(path: str, 
         ("package-lock.json", NPM, NPM + NPM),
         ("package-lock.json", NPM.replace("AAA", "BBB") + NPM, NPM),
         ("yarn.lock", YARN, YARN.replace("^1.0.1", "^1.0.2").replace("1.0.1", "1.0.2").replace("AAA", "BBB")),
-        ("yarn.lock", BERRY, BERRY.replace("10/AAA", "10c0/BBB")),
-        ("yarn.lock", f"  cacheKey: 7\n{BERRY}", f"  cacheKey: 8\n{BERRY.replace('AAA', 'BBB')}"),
+        ("yarn.lock", BERRY, BERRY.replace("10c0/AAA", "9c0/BBB")),
+        ("yarn.lock", BERRY.replace("10c0/", ""), BERRY.replace("10c0/AAA", "BBB")),
+        ("yarn.lock", BERRY.replace("10c0/", "10/"), BERRY.replace("10c0/AAA", "10/BBB")),
         ("yarn.lock", BERRY, BERRY.replace("pad@npm:1.0.1", "pad@npm:1.0.2").replace("AAA", "BBB")),
         ("yarn.lock", BERRY, BERRY.replace("AAA", "BBB").replace("npm:1.0.1", "patch:pad@npm%3A1.0.1#hash=12")),
         ("Cargo.lock", CARGO, CARGO.replace("1.0.0", "1.0.1").replace(A, B)),
@@ -152,8 +153,10 @@ def test_the_name_of_an_entry_of_yarn_is_read_above_the_hunk_that_has_its_hash()
     between = "".join(f"    part{number}: ^1.0.0\n" for number in range(50))
     base = f"# yarn\n__metadata:\n  version: 8\n\n{BERRY.replace('    pad:', between + '    pad:')}"
     head = base.replace("AAA", "BBB")
-    row = head.split("\n").index("  checksum: 10/BBB") + 1
-    hunk = Hunk(old_start=row, old_count=1, new_start=row, new_count=1, body="-  checksum: 10/AAA\n+  checksum: 10/BBB")
+    row = head.split("\n").index("  checksum: 10c0/BBB") + 1
+    hunk = Hunk(
+        old_start=row, old_count=1, new_start=row, new_count=1, body="-  checksum: 10c0/AAA\n+  checksum: 10c0/BBB"
+    )
 
     def found(hunk: Hunk) -> list[tuple[str, int]]:
         file = ChangedFile("yarn.lock", "yarn.lock", "text", (hunk,), head=head, base=base)
