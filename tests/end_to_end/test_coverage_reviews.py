@@ -29,9 +29,9 @@ def _review(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         repo = GitRepo(folder)
         repo.commit(base)
         repo.commit(head)
-        code = main(
-            ["review", "--repo", str(folder), "--git", "HEAD~1..HEAD", "--format", "json", "--no-cache", *flags]
-        )
+        # As unsure as the programs that agree about `HIDDEN` are.
+        common = ("--format", "json", "--no-cache", "--min-confidence", "75")
+        code = main(["review", "--repo", str(folder), "--git", "HEAD~1..HEAD", *common, *flags])
         return int(code), json.loads(capsys.readouterr().out)
 
     return run
@@ -88,7 +88,19 @@ def test_attributes_of_a_folder_beside_a_diff_spare_nothing(tmp_path: Path, caps
     diff = f"--- /dev/null\n+++ b/b.py\n@@ -0,0 +1,{len(lines)} @@\n" + "".join(f"+{line}\n" for line in lines)
     (tmp_path / "change.diff").write_text(diff)
 
-    main(["review", str(tmp_path / "change.diff"), "--repo", str(tmp_path), "--format", "json", "--no-cache"])
+    main(
+        [
+            "review",
+            str(tmp_path / "change.diff"),
+            "--repo",
+            str(tmp_path),
+            "--format",
+            "json",
+            "--no-cache",
+            "--min-confidence",
+            "75",
+        ]
+    )
 
     assert rules(json.loads(capsys.readouterr().out), "b.py") == {"command-injection", "code-injection"}
 
