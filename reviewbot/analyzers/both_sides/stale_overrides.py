@@ -19,6 +19,8 @@ from reviewbot.analyzers.both_sides.stale_users import (
     is_comparable,
     named,
     other_files,
+    stale_calls,
+    stale_users,
     stem_of,
     symbols_of,
 )
@@ -35,6 +37,13 @@ if TYPE_CHECKING:
 
 _MADE = re.compile(r"\blombok\b|@Generated|@AutoValue")
 """Of a file: other methods than those that are written in it may come from an annotation."""
+
+
+def stale_uses(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:
+    """Yield what other code still takes from a file as it was: names, calls, methods that a subclass has. Blocks."""
+    yield from stale_users(file, snapshot)
+    yield from stale_calls(file, snapshot)
+    yield from stale_overrides(file, snapshot)
 
 
 def stale_overrides(file: ChangedFile, snapshot: Snapshot) -> Iterator[SideFinding]:

@@ -69,12 +69,10 @@ class DiffSemantics:
         if file.language != "python":
             from reviewbot.analyzers.both_sides.dropped_checks import dropped_checks  # noqa: PLC0415 - as below
             from reviewbot.analyzers.both_sides.dropped_cleanup import dropped_cleanup  # noqa: PLC0415 - as below
-            from reviewbot.analyzers.both_sides.stale_overrides import stale_overrides  # noqa: PLC0415 - as below
-            from reviewbot.analyzers.both_sides.stale_users import stale_calls, stale_users  # noqa: PLC0415 - as below
+            from reviewbot.analyzers.both_sides.stale_overrides import stale_uses  # noqa: PLC0415 - as below
 
             findings, tired = dropped_checks(file, snapshot)
-            stale = (*stale_users(file, snapshot), *stale_calls(file, snapshot), *stale_overrides(file, snapshot))
-            return (*findings, *dropped_cleanup(file, snapshot), *stale), tired
+            return (*findings, *dropped_cleanup(file, snapshot), *stale_uses(file, snapshot)), tired
         if file.base is None or whole_source(file) is None:
             return _check_hunks(file) if file.head is None else (), False
         # Loaded with the first pair of sides: a review of a bare diff, and the way to a model's first call, need none.
