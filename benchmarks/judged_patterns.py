@@ -4,7 +4,7 @@
     python -m benchmarks.judged_patterns MIRRORS [--write]
 
 MIRRORS holds bare clones of the projects as OWNER+NAME or OWNER+NAME/repo. Each place is read at the commit where it
-was judged, and the patterns of the product look at the whole file. With --write the last column of the table says
+was judged, and the tools of the product look at the whole file. With --write the last column of the table says
 `quiet` where the rule is silent within three lines of the place, or less sure there than elsewhere and below 80. A
 place whose clone is missing keeps what it has. A rule may also be known from labelled suites: rows of the project
 `suite:NAME`, and the counts of `reviewbot/data/calibration.toml`.
@@ -28,22 +28,32 @@ from benchmarks.patterns import FOREIGN, as_new, found, git
 from reviewbot.analyzers.catalog import all_tools
 from reviewbot.analyzers.core.rules import packaged_rules
 from reviewbot.analyzers.core.run import understands
+from reviewbot.analyzers.text import debug_statements
 from reviewbot.diff.language import language_of
 from reviewbot.domain.contracts.base import SURE
 from reviewbot.domain.ports import Tool
 from reviewbot.review.calibration import packaged_calibration
+from reviewbot.tables import packaged_table
 
 TABLE = Path(__file__).resolve().parent.parent / "docs" / "patterns-judged.tsv"
 SUITE = "suite:"
 LEAST_RIGHT, SHARE = 2, 0.9
 """At how many places a rule at 80 or more was right, and the share of them in all at which it still speaks."""
 
+
+def _of_kind(kind: str) -> str:
+    return kind.lower().replace(" ", "-")
+
+
+_FORM = "the provider chose the form so that it can be recognised; samples, and in tests invented ones, are held back"
 _HIDDEN = "the characters stand there and no reader sees them; honest texts with them are known and silent"
 _ACTS = "a defence against hostile changes, counted on the hostile set; no honest project has it"
 PROVEN = {
     "js-async-predicate": "a promise is an object, and so true for `filter`, `some`, `every`, `find`; no hit yet",
     "B006": "the language keeps the default, and the function changes it or hands it out; else it is held back",
     "ASYNC251": "`time.sleep` in a coroutine stops every other task, whatever stands around it; no hit yet",
+    **{_of_kind(row["kind"]): _FORM for row in packaged_table("secrets")["provider"] if row["confidence"] >= SURE},
+    "leftover-debugger": "the program stops there and waits; tests and scripts are left out",
     **dict.fromkeys(("bidi-control", "hidden-text", "invisible-character", "mixed-script"), _HIDDEN),
     **dict.fromkeys(("hidden-in-name", "confusable-name"), _HIDDEN),
     **dict.fromkeys(("review-manipulation", "hidden-review-manipulation"), _ACTS),
@@ -102,10 +112,15 @@ def in_suites() -> Mapping[str, tuple[int, int]]:
 
 @cache
 def confidences() -> Mapping[str, int]:
-    """All rules of the packaged tables, with the most that their reports are trusted."""
+    """All rules of the packaged tables, with the most that their reports are trusted; secrets and leftovers as well."""
     tables = sorted(path.name.removesuffix(".toml") for path in (files("reviewbot") / "data/rules").iterdir())
     rules = (rule for table in tables for rule in packaged_rules(table).rules.values())
-    return {rule.code: max(rule.confidence, rule.words_confidence or 0) for rule in rules}
+    found = {rule.code: max(rule.confidence, rule.words_confidence or 0) for rule in rules}
+    found |= {_of_kind(row["kind"]): row["confidence"] for row in packaged_table("secrets")["provider"]}
+    for row in packaged_table("debug_statements")["pattern"]:
+        code = f"leftover-{row['rule']}"
+        found[code] = max(found.get(code, 0), debug_statements.SURETY[row["surety"]])
+    return found
 
 
 def sure_rules() -> list[str]:

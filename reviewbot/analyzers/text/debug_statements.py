@@ -15,7 +15,7 @@ from reviewbot.domain.ports import ChangedFile
 from reviewbot.tables import packaged_table
 from reviewbot.threads import stoppable
 
-_STOPS, _MARKED, _PRINTS = 90, 82, 60
+_STOPS, _MARKED, _PRINTS = 90, 75, 60
 """How sure: a call that stops the program for a debugger; output that says itself that it is for debugging; output."""
 
 _ACTIVE_DEBUG_CODE = 489
@@ -39,7 +39,8 @@ class _Pattern(NamedTuple):
 _START = r"(?:^|[;{]|=>)\s{0,200}"
 """Where a statement can begin."""
 
-_SURETY = {"stops": _STOPS, "marked": _MARKED, "prints": _PRINTS}
+SURETY = {"stops": _STOPS, "marked": _MARKED, "prints": _PRINTS}
+"""How far a pattern is trusted by what it says it is."""
 
 
 def _read_patterns() -> Mapping[str, list[_Pattern]]:
@@ -49,7 +50,7 @@ def _read_patterns() -> Mapping[str, list[_Pattern]]:
         text = row["text"].replace("{start}", _START).replace("{words}", _WORDS).replace("{quote}", _QUOTE)
         compiled = re.compile(text, re.IGNORECASE if row["surety"] == "marked" else 0)
         for language in row["languages"]:
-            found[language].append(_Pattern(row["rule"], _SURETY[row["surety"]], compiled))
+            found[language].append(_Pattern(row["rule"], SURETY[row["surety"]], compiled))
     return dict(found)
 
 
