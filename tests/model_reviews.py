@@ -84,8 +84,9 @@ class Door:
     def review(self, diff: str, *more: str) -> Json:
         """The review in JSON. Whatever it was, a replay of its trace is the same to the byte."""
         (self.folder / "change.diff").write_text(diff)
+        low = [] if "--min-confidence" in more else ["--min-confidence", "75"]  # programs that agree may be unsure
         trace = [] if "--trace" in more else ["--trace", "of-all.json"]
-        self.code = main(["review", "change.diff", "--engine", "models", "--format", "json", *trace, *more])
+        self.code = main(["review", "change.diff", "--engine", "models", "--format", "json", *low, *trace, *more])
         captured = self.capsys.readouterr()
         self.err = captured.err
         if trace and captured.out:
