@@ -21,16 +21,16 @@ from tests.command_line import Ended, Run, git
 from tests.make import one_fast
 
 AGAIN = "this review was made before"
-WEAK = "import os\ndef run(name):\n    return os.system('ls ' + name)\n"
+WEAK = "import os, flask\ndef run():\n    return os.system('ls ' + flask.request.args['name'])\n"
 DIFF = b"""\
 diff --git a/run.py b/run.py
 new file mode 100644
 --- /dev/null
 +++ b/run.py
 @@ -0,0 +1,3 @@
-+import os
-+def run(name):
-+    return os.system('ls ' + name)
++import os, flask
++def run():
++    return os.system('ls ' + flask.request.args['name'])
 """
 LAST = ("review", "--git", "HEAD^..HEAD")
 
