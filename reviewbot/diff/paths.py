@@ -33,6 +33,12 @@ _PROMPT = re.compile(
     re.IGNORECASE,
 )
 
+_TRANSLATION = re.compile(
+    r"(?:^|/)(?:values-[a-z]{2,3}(?:-r[A-Z]{2})?|values-b\+[\w+]{2,20}|[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?\.lproj)/[^/]{1,200}$"
+    r"|(?:^|/)(?:locales?|i18n|langs?|languages?|translations?|l10n|_locales)/(?:[^/]{1,100}/){0,4}[^/]{1,200}\.(?:json|ya?ml|xml|properties|ini|toml|csv)$"
+    r"|\.(?:pot?|xlf|xliff|arb|strings|resx)$"
+)
+
 
 def is_test(path: str) -> bool:
     """Whether the path is one of test code or of data for tests."""
@@ -61,3 +67,8 @@ def is_run_by_hand(path: str) -> bool:
 def is_prompt(path: str) -> bool:
     """Whether the path is one of text for models, such as a program's own prompts and instructions for its agents."""
     return bool(_PROMPT.search(path))
+
+
+def is_translation(path: str) -> bool:
+    """Whether the path is one of texts that a program shows to people in some language."""
+    return bool(_TRANSLATION.search(path))

@@ -1,10 +1,10 @@
-"""Which paths are those of test code, of examples and of programs that people start."""
+"""Which paths are those of test code, of examples, of programs that people start, and of translations."""
 
 from __future__ import annotations
 
 import pytest
 
-from reviewbot.diff.paths import is_example, is_run_by_hand, is_test, place_of
+from reviewbot.diff.paths import is_example, is_run_by_hand, is_test, is_translation, place_of
 
 TESTS = [
     "Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php",
@@ -69,3 +69,23 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
 )
 def test_a_path_tells_what_its_code_is_for(path: str, place: str) -> None:
     assert place_of(path) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "texts"),
+    [
+        ("app/src/main/res/values-ar/strings.xml", True),
+        ("app/src/main/res/values-pt-rBR/strings.xml", True),
+        ("ios/ar.lproj/Localizable.strings", True),
+        ("web/locales/he/common.json", True),
+        ("src/i18n/fa.yaml", True),
+        ("po/ar.po", True),
+        ("Resources/Texts.ar.resx", True),
+        ("app/src/main/res/values/strings.xml", False),
+        ("config/values.yaml", False),
+        ("src/i18n/index.ts", False),
+        ("pom.xml", False),
+    ],
+)
+def test_a_path_of_texts_in_a_language_is_known(path: str, *, texts: bool) -> None:
+    assert is_translation(path) is texts

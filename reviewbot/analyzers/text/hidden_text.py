@@ -35,6 +35,7 @@ from reviewbot.analyzers.text.hidden_characters import (
 )
 from reviewbot.diff.language import UNKNOWN, kind_of
 from reviewbot.diff.parser.file_names import exact
+from reviewbot.diff.paths import is_translation
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
@@ -126,7 +127,8 @@ class HiddenText(RuleScan):
 
     def _found(self, path: str, lines: Iterable[ChangedLine], language: str) -> Iterator[Candidate]:
         for line in stoppable(lines):
-            yield from (self._candidate(path, line, hit) for hit in hits(line, language))
+            found = hits(line, language, translation=is_translation(path))
+            yield from (self._candidate(path, line, hit) for hit in found)
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
         """What is hidden in the `name` of a file; `line` is where it is reported."""
@@ -150,29 +152,31 @@ class HiddenText(RuleScan):
         return rule_candidate(rule, path, line, message, quote=quote, token=token)
 
 
-def hits(line: ChangedLine, language: str) -> Iterator[HiddenCharacters]:
-    """What is hidden on one line, at most one hit of each rule."""
+def hits(line: ChangedLine, language: str, *, translation: bool = False) -> Iterator[HiddenCharacters]:
+    """What is hidden on one line, at most one hit of each rule; `translation`: the file holds texts for people."""
     text = line.text.removesuffix("\r")
     if line.number == 1:
         text = text.removeprefix(_BOM)
     kind = kind_of(language)
     suspects = [match.start() for match in SUSPECT.finditer(text)]
     if suspects:
-        yield from _turned(text, suspects, prose=kind != "code")
+        translation = translation and kind != "code"
+        yield from _turned(text, suspects, prose=kind != "code", translation=translation)
         yield from _smuggled(text)
         yield from _controls(text, suspects)
-        if kind != "prose" and language not in _MARKUP:
+        if not (translation or kind == "prose" or language in _MARKUP):
             yield from _invisible(text, suspects, language)
     if kind == "code" and language not in _MARKUP and not text.isascii():
         yield from _mixed(text, language)
 
 
-def _turned(text: str, suspects: list[int], *, prose: bool) -> Iterator[HiddenCharacters]:
+def _turned(text: str, suspects: list[int], *, prose: bool, translation: bool) -> Iterator[HiddenCharacters]:
     """Find what changes the order in which a text is shown."""
     controls = "".join(text[at] for at in suspects if text[at] in OVERRIDES or text[at] in EMBEDDINGS)
-    # A translation sets off names and numbers in a text from right to left, and closes what it opens.
-    translated = prose and holds_rtl(text) and not set(controls) & OVERRIDES and is_balanced(controls)
-    if controls and not translated:
+    # A text from right to left sets off names and numbers, and closes what it opens. In files of translations, which
+    # are edited one message at a time, many a pair is cut in two.
+    meant = translation or (prose and holds_rtl(text) and is_balanced(controls))
+    if controls and (set(controls) & OVERRIDES or not meant):
         yield HiddenCharacters("bidi-control", controls)
 
 

@@ -186,6 +186,24 @@ def test_each_kind_of_text_has_its_answer(text: str, language: str, rules: list[
     assert rules_of(text, language) == rules
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "rules"),
+    [
+        ("<string name='date'>\u202a\u05e9\u05dc</string>", "xml", []),
+        ("<string name='amoled'>\u202cAMOLED</string>", "xml", []),
+        ("<string name='a'>wsp\u00f3\u0142\u00adpraca \u05d1\u05da \u200d</string>", "xml", []),
+        ("<string name='a'>\u202eabc</string>", "xml", ["bidi-control"]),
+        (f"a: {SPELT}", "yaml", ["hidden-text"]),
+        ("a = '\u202aabc'", "python", ["bidi-control"]),
+        ("is_\u200badmin = 1", "python", ["invisible-character"]),
+    ],
+)
+def test_a_file_of_translations_may_hold_what_its_script_needs(text: str, language: str, rules: list[str]) -> None:
+    line = ChangedLine(2, text, added=True)
+
+    assert [hit.rule for hit in hits(line, language, translation=True)] == rules
+
+
 def test_the_mark_at_the_start_of_a_file_is_no_invisible_character() -> None:
     assert rules_of("\ufeffimport os", number=1) == []
     assert rules_of("\ufeffimport os", number=2) == ["invisible-character"]
