@@ -35,7 +35,7 @@ from reviewbot.analyzers.text.hidden_characters import (
 )
 from reviewbot.diff.language import UNKNOWN, kind_of
 from reviewbot.diff.parser.file_names import exact
-from reviewbot.diff.paths import is_translation
+from reviewbot.diff.paths import is_test, is_translation
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
@@ -105,8 +105,11 @@ _SHOWN = 8
 _SHOWN_TEXT = 300
 """Characters of a text that was hidden."""
 
-_MARKUP = frozenset({UNKNOWN, "html", "vue", "svelte"})
+_MARKUP = frozenset({UNKNOWN, "html", "vue", "svelte", "csv"})
 """Languages of files whose lines are mostly prose without quotes around it."""
+
+_OBEYED = frozenset("\x1b\x9b")
+"""What begins a command to a terminal. In prose and data other control characters are what a conversion left."""
 
 _WORD = re.compile(r"[^\W\d]\w{0,200}")
 _BOM = "\ufeff"
@@ -127,8 +130,9 @@ class HiddenText(RuleScan):
 
     def _found(self, path: str, lines: Iterable[ChangedLine], language: str) -> Iterator[Candidate]:
         for line in stoppable(lines):
-            found = hits(line, language, translation=is_translation(path))
-            yield from (self._candidate(path, line, hit) for hit in found)
+            for hit in hits(line, language, translation=is_translation(path)):
+                if self._rules[hit.rule].speaks_on(line.text, in_tests=is_test(path)):
+                    yield self._candidate(path, line, hit)
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
         """What is hidden in the `name` of a file; `line` is where it is reported."""
@@ -163,7 +167,7 @@ def hits(line: ChangedLine, language: str, *, translation: bool = False) -> Iter
         translation = translation and kind != "code"
         yield from _turned(text, suspects, prose=kind != "code", translation=translation)
         yield from _smuggled(text)
-        yield from _controls(text, suspects)
+        yield from _controls(text, suspects, prose=kind == "prose" or language in _MARKUP)
         if not (translation or kind == "prose" or language in _MARKUP):
             yield from _invisible(text, suspects, language)
     if kind == "code" and language not in _MARKUP and not text.isascii():
@@ -191,9 +195,9 @@ def _smuggled(text: str) -> Iterator[HiddenCharacters]:
         yield HiddenCharacters("hidden-text", "".join(characters), " ".join(said))
 
 
-def _controls(text: str, suspects: list[int]) -> Iterator[HiddenCharacters]:
+def _controls(text: str, suspects: list[int], *, prose: bool) -> Iterator[HiddenCharacters]:
     controls = "".join(text[at] for at in suspects if text[at] in CONTROLS)
-    if controls:
+    if controls and (not prose or set(controls) & _OBEYED):
         yield HiddenCharacters("control-character", controls)
     separators = "".join(text[at] for at in suspects if text[at] in SEPARATORS)
     if separators:

@@ -178,6 +178,9 @@ def test_a_secret_beside_hidden_characters_stays_masked(file_of: FileOf, bare: S
         ("x = 1\x00", "python", ["control-character"]),
         ("x = 1\rprint()", "python", ["control-character"]),
         ("x = 1\r", "python", []),
+        ("see \x08 below", "markdown", []),
+        ("see \x1b[8m below", "markdown", ["control-character"]),
+        ("00-1B;Smith\x9d;Bl\u00adank", "csv", []),
         ("x = 1\x0c\ty", "python", []),
         ("x = '\u2028'", "javascript", ["line-separator"]),
     ],
@@ -202,6 +205,13 @@ def test_a_file_of_translations_may_hold_what_its_script_needs(text: str, langua
     line = ChangedLine(2, text, added=True)
 
     assert [hit.rule for hit in hits(line, language, translation=True)] == rules
+
+
+@pytest.mark.parametrize(("path", "rules"), [("app/data.txt", ["control-character"]), ("tests/data.txt", [])])
+def test_control_characters_of_test_data_are_no_finding(path: str, rules: list[str]) -> None:
+    line = ChangedLine(2, "a\x1b[2K", added=True)
+
+    assert [found.rule for found in detector().candidates(path, [line], "plaintext")] == rules
 
 
 def test_the_mark_at_the_start_of_a_file_is_no_invisible_character() -> None:
