@@ -18,7 +18,7 @@ _TEST_FILE = re.compile(
 _EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?)/|^doc/", re.IGNORECASE)
 _TOOLING = re.compile(
     r"^(?:(?:packages|apps|libs|crates|modules|services)/[^/]{1,100}/)?(?:scripts?|tools?|tooling|contrib|dev|devtools|ci)/"
-    r"|(?:^|/)(?:hack|benchmarks?|bench|jmh)/"
+    r"|(?:^|/)(?:hack|benchmarks?|bench|jmh|fuzz|\.(?:ci|circleci|devcontainer|docker|vagrant))/"
     r"|(?:^|/)scripts?/(?:[^/]{1,100}/){0,8}[^/]{1,200}\.(?:py|sh|bash|rb|pl|ps1|bat|ya?ml|toml|ini)$",
     re.IGNORECASE,
 )

@@ -60,6 +60,8 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
         ("packages/core/scripts/build.js", "tooling"),
         ("server/scripts/setup.py", "tooling"),
         ("hack/verify.go", "tooling"),
+        (".docker/ssh_key", "tooling"),
+        ("fuzz/corpus/decode/1256f0", "tooling"),
         ("crates/core/benchmarks/read.rs", "tooling"),
         ("docs/conf.py", "examples"),
         ("packages/site/modules/doc/index.js", "product"),

@@ -111,6 +111,9 @@ _MARKUP = frozenset({UNKNOWN, "html", "vue", "svelte", "csv"})
 _OBEYED = frozenset("\x1b\x9b")
 """What begins a command to a terminal. In prose and data other control characters are what a conversion left."""
 
+_NOT_UTF8 = "\ufffd"
+"""What the bytes of a file that is no text were read as."""
+
 _WORD = re.compile(r"[^\W\d]\w{0,200}")
 _BOM = "\ufeff"
 
@@ -197,7 +200,7 @@ def _smuggled(text: str) -> Iterator[HiddenCharacters]:
 
 def _controls(text: str, suspects: list[int], *, prose: bool) -> Iterator[HiddenCharacters]:
     controls = "".join(text[at] for at in suspects if text[at] in CONTROLS)
-    if controls and (not prose or set(controls) & _OBEYED):
+    if controls and (not prose or (set(controls) & _OBEYED and _NOT_UTF8 not in text)):
         yield HiddenCharacters("control-character", controls)
     separators = "".join(text[at] for at in suspects if text[at] in SEPARATORS)
     if separators:

@@ -180,6 +180,7 @@ def test_a_secret_beside_hidden_characters_stays_masked(file_of: FileOf, bare: S
         ("x = 1\r", "python", []),
         ("see \x08 below", "markdown", []),
         ("see \x1b[8m below", "markdown", ["control-character"]),
+        ("\ufffd\x1b\ufffd2", "text", []),
         ("00-1B;Smith\x9d;Bl\u00adank", "csv", []),
         ("x = 1\x0c\ty", "python", []),
         ("x = '\u2028'", "javascript", ["line-separator"]),
