@@ -15,7 +15,7 @@ _TESTS = re.compile(
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5}|tests?\.rs)$"
 )
-_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?)/|^doc/", re.IGNORECASE)
+_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?)(?:[_-][\w-]{1,30})?/|^doc/", re.IGNORECASE)
 _TOOLING = re.compile(
     r"^(?:(?:packages|apps|libs|crates|modules|services)/[^/]{1,100}/)?(?:scripts?|tools?|tooling|contrib|dev|devtools|ci)/"
     r"|(?:^|/)(?:hack|benchmarks?|bench|jmh|fuzz|\.(?:ci|circleci|devcontainer|docker|vagrant))/"

@@ -64,6 +64,7 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
         ("fuzz/corpus/decode/1256f0", "tooling"),
         ("crates/core/benchmarks/read.rs", "tooling"),
         ("docs/conf.py", "examples"),
+        ("sample_conf/ssl.key", "examples"),
         ("packages/site/modules/doc/index.js", "product"),
         ("internal/acceptance/browser/wait.ts", "tests"),
         ("scripts/tests/run.py", "tests"),
