@@ -54,7 +54,7 @@ PROVEN = {
     "ASYNC251": "`time.sleep` in a coroutine stops every other task, whatever stands around it; no hit yet",
     **{_of_kind(row["kind"]): _FORM for row in packaged_table("secrets")["provider"] if row["confidence"] >= SURE},
     "leftover-debugger": "the program stops there and waits; tests and scripts are left out",
-    **dict.fromkeys(("bidi-control", "hidden-text", "invisible-character", "mixed-script"), _HIDDEN),
+    **dict.fromkeys(("bidi-control", "hidden-text"), _HIDDEN),
     **dict.fromkeys(("hidden-in-name", "confusable-name"), _HIDDEN),
     **dict.fromkeys(("review-manipulation", "hidden-review-manipulation"), _ACTS),
 }
