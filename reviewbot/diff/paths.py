@@ -36,7 +36,7 @@ _PROMPT = re.compile(
 _TRANSLATION = re.compile(
     r"(?:^|/)(?:values-[a-z]{2,3}(?:-r[A-Z]{2})?|values-b\+[\w+]{2,20}|[a-z]{2,3}(?:[-_][A-Za-z]{2,4})?\.lproj)/[^/]{1,200}$"
     r"|(?:^|/)(?:locales?|i18n|langs?|languages?|translations?|l10n|_locales)/(?:[^/]{1,100}/){0,4}[^/]{1,200}\.(?:json|ya?ml|xml|properties|ini|toml|csv)$"
-    r"|\.(?:pot?|xlf|xliff|arb|strings|resx)$"
+    r"|(?:^|/)fastlane/metadata/|\.(?:pot?|xlf|xliff|arb|strings|resx)$"
 )
 
 

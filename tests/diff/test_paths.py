@@ -83,6 +83,7 @@ def test_a_path_tells_what_its_code_is_for(path: str, place: str) -> None:
         ("web/locales/he/common.json", True),
         ("src/i18n/fa.yaml", True),
         ("po/ar.po", True),
+        ("fastlane/metadata/android/ar/full_description.txt", True),
         ("Resources/Texts.ar.resx", True),
         ("app/src/main/res/values/strings.xml", False),
         ("config/values.yaml", False),
