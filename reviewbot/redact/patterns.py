@@ -18,6 +18,7 @@ NAMED = "named value"
 """The kind of a secret that is recognised by the name that it is assigned to."""
 
 PRIVATE_KEY = "private key"
+ACCESS_KEY_ID = "AWS access key id"
 """The kind of a PEM block. Its header is no secret; what follows it is."""
 
 _NAMED_CONFIDENCE = 60

@@ -10,7 +10,7 @@ TESTS = [
     "Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php",
     "tests/a.py", "a/test/b.go", "src/__tests__/x.ts", "test_a.py", "a/b_test.go", "x.spec.ts", "conftest.py",
     "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem", "src/chain/tests.rs",
-    "cmd/operator/e2e/ssh.go",
+    "cmd/operator/e2e/ssh.go", "app/internal/http/test.key",
 ]  # fmt: skip
 OTHERS = [
     "src/latest/cart.go", "src/contest/Cart.java", "Shop.Testing.Cart.cs", "src/contest.py", "latest.py",

@@ -35,7 +35,7 @@ from reviewbot.analyzers.text.hidden_characters import (
 )
 from reviewbot.diff.language import UNKNOWN, kind_of
 from reviewbot.diff.parser.file_names import exact
-from reviewbot.diff.paths import is_test, is_translation
+from reviewbot.diff.paths import is_translation, place_of
 from reviewbot.domain.contracts import Candidate
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.threads import stoppable
@@ -134,7 +134,7 @@ class HiddenText(RuleScan):
     def _found(self, path: str, lines: Iterable[ChangedLine], language: str) -> Iterator[Candidate]:
         for line in stoppable(lines):
             for hit in hits(line, language, translation=is_translation(path)):
-                if self._rules[hit.rule].speaks_on(line.text, in_tests=is_test(path)):
+                if self._rules[hit.rule].speaks_on(line.text, in_tests=place_of(path) != "product"):
                     yield self._candidate(path, line, hit)
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:

@@ -17,7 +17,7 @@ from reviewbot.diff.paths import place_of
 from reviewbot.domain.contracts import SECRET, Candidate, Severity
 from reviewbot.domain.ports import ChangedFile
 from reviewbot.redact.mask import MASK
-from reviewbot.redact.patterns import KINDS, NAMED, PRIVATE_KEY, Secret, find_secrets
+from reviewbot.redact.patterns import ACCESS_KEY_ID, KINDS, NAMED, PRIVATE_KEY, Secret, find_secrets
 
 _HARDCODED = 798
 """CWE: use of hard-coded credentials."""
@@ -34,6 +34,10 @@ _HINT = 60
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _CHECKED = re.compile(r"(?:gh[pousr]|npm)_(?P<random>[A-Za-z0-9]{30})(?P<sum>[A-Za-z0-9]{6})")
 """Tokens that end with the CRC-32 of their random part in six digits of base 62."""
+
+_SIGNED = re.compile(r"(?i)(?:AWSAccessKeyId=|X-Amz-Credential=)$")
+_SIGNED_CHARS = 20
+"""Of an address that was signed for some minutes: the id of the key stands in it, the key does not."""
 
 _TRIGGER = "Everyone who can read the repository, now or in its history, has it."
 _FIX = "Revoke it; removing it is not enough."
@@ -66,7 +70,9 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
     first = block[bisect_right(starts, secret.start) - 1]
     last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
     value = text[secret.start : secret.end]
-    severity, confidence = _weight(secret, value, aside=place_of(path) != "product")
+    named = text[max(0, secret.start - _SIGNED_CHARS) : secret.start]
+    aside = place_of(path) != "product"
+    severity, confidence = _weight(secret, value, aside=aside, signed=_SIGNED.search(named) is not None)
     shown = text[secret.start : secret.start + secret.shown]
     what = f"{secret.kind}: {shown}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
     return Candidate(
@@ -87,14 +93,17 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
     )
 
 
-def _weight(secret: Secret, value: str, *, aside: bool) -> tuple[Severity, int]:
-    """How much it matters and how sure it is; `aside`: it stands in tests, examples or tooling."""
+def _weight(secret: Secret, value: str, *, aside: bool, signed: bool) -> tuple[Severity, int]:
+    """How much it matters and how sure it is.
+
+    `aside`: it stands in tests, examples or tooling; `signed`: it is the part of a signed address that is no secret.
+    """
     if secret.placeholder:
         return "info", _PLACEHOLDER_CONFIDENCE
     bare_header = secret.kind == PRIVATE_KEY and secret.confidence <= _HINT
     if bare_header or (secret.kind == NAMED and aside):
         return "info", _HINT_CONFIDENCE
-    if aside and (secret.kind == PRIVATE_KEY or _is_invented(value)):
+    if signed or (aside and (secret.kind in {PRIVATE_KEY, ACCESS_KEY_ID} or _is_invented(value))):
         return "warning", _SAMPLE_CONFIDENCE
     return "critical", secret.confidence
 

@@ -69,6 +69,25 @@ def test_a_token_in_a_test_is_told_like_any_other_where_its_checksum_shows_that_
     assert [(found.severity, found.confidence) for found in told] == [("critical", 99), ("warning", 70)]
 
 
+@pytest.mark.parametrize(
+    ("path", "line", "confidence"),
+    [
+        ("deploy/keys.env", "KEY={key}", 97),
+        ("spec/fixtures/build.json", "KEY={key}", 70),
+        ("web/links.html", "<img src='https://b.example/a?AWSAccessKeyId={key}&Expires=1'>", 70),
+        ("web/links.html", "<img src='https://b.example/a?X-Amz-Credential={key}/20260101'>", 70),
+    ],
+)
+def test_the_id_of_a_key_is_no_leak_in_a_signed_address_or_a_test(
+    file_of: FileOf, bare: Snapshot, path: str, line: str, confidence: int
+) -> None:
+    key = "AK" + "IA" + "Q3EGRIZ7WX5TJ2LM"
+
+    (found,) = scan(file_of(f"+{line.format(key=key)}", path=path), bare)
+
+    assert (found.rule, found.confidence) == ("aws-access-key-id", confidence)
+
+
 def test_a_key_of_which_only_some_lines_are_shown_is_a_placeholder(file_of: FileOf, bare: Snapshot) -> None:
     text = "\n".join(f"# {line}" for line in (HEADER, KEY_LINE, "...", KEY_LINE, FOOTER))
 
