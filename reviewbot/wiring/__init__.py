@@ -1,7 +1,5 @@
 """Build adapters and tools and hand them to the pipeline. No other package does."""
 
-from __future__ import annotations
-
 from reviewbot.wiring.assembly import PreparedRun, RunInputs, load_workers, open_journal, settings_for, setup
 from reviewbot.wiring.change_sources import (
     Subject,
