@@ -58,7 +58,11 @@ def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known
     texts = {**shipped, **added}
     if sum(path.startswith("workers/") for path in texts) > MAX_CARDS:
         raise ConfigError(f".reviewbot/workers: more than {MAX_CARDS} cards, those shipped included")
-    cards = {path: _card(_shown(path, added), text, known_tools) for path, text in texts.items() if _is_card(path)}
+    cards = {
+        path: _card(_shown(path, added), text, known_tools)
+        for path, text in texts.items()
+        if path.startswith("workers/")
+    }
     _check_names(cards, added)
     _check_tools(cards, added)
     _check_dependencies({_shown(path, added): card for path, card in cards.items()})
@@ -85,10 +89,6 @@ def shipped_files(package: Traversable | None = None, beside: Path | None = None
             if entry.name.endswith(ending):
                 found[f"{kind}/{entry.name}"] = entry.read_text("utf-8")
     return dict(sorted(found.items()))
-
-
-def _is_card(path: str) -> bool:
-    return path.startswith("workers/")
 
 
 def _is_ours(path: str) -> bool:

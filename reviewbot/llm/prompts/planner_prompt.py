@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, WorkerCard
 from reviewbot.domain.contracts.answers import ProposedPlan
@@ -170,8 +170,3 @@ def _line(file: FileChange, context: PlanContext) -> str:
 
 def _step(steps: Sequence[tuple[int, str]], number: int) -> str:
     return next(word for bound, word in steps if number <= bound)
-
-
-def cards_by_name(cards: Iterable[WorkerCard]) -> Mapping[str, WorkerCard]:
-    """Cards by their names."""
-    return {card.name: card for card in cards}

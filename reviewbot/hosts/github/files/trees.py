@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
@@ -83,7 +83,7 @@ class Objects:
         self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, TreeEntry], bool]] = SingleFlight()
         self._texts: SingleFlight[str, str | UnreadText | None] = SingleFlight()
         self._kept = 0
-        self._batches = BlobBatches(client, repository)
+        self.batches = BlobBatches(client, repository)
         self._ahead: SingleFlight[tuple[str, ...], bool] = SingleFlight()
         self._expected: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -99,10 +99,6 @@ class Objects:
     def listing(self, commit: str) -> tuple[Mapping[str, TreeEntry], bool]:
         """All files and folders of a commit by label, and whether they are all."""
         return self._list_tree(commit, deep=True)
-
-    def read_batches(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
-        """Yield those of many files that could be fetched at once, by hash. Raises nothing."""
-        return self._batches.read(wanted)
 
     def read_alone(self, sha: str) -> bytes | None:
         """The bytes of one file, in a request of its own; None where GitHub has none."""
@@ -166,7 +162,7 @@ class Objects:
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
         found = (self.find(commit, path) for path in paths)
-        for sha, raw in self._batches.read([Wanted(each.sha, each.size) for each in found if may_be_text(each)]):
+        for sha, raw in self.batches.read([Wanted(each.sha, each.size) for each in found if may_be_text(each)]):
             text = text_of(raw)
             if self._may_keep(text):
                 self._texts.put(sha, text)
