@@ -35,10 +35,11 @@ RESERVED = frozenset({"planner", "reader", "judge", "synthesizer"})
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
 
-def load_worker_set(extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
+def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
     """The shipped cards and prompts, and a repository's own.
 
     Args:
+        shipped: the texts of the shipped files, by path, as `shipped_files` gives them.
         extra: texts by path below `.reviewbot/`, like "workers/license.toml" and "prompts/license.md".
         known_tools: the names of the analyzers that a card may choose from.
             Each stands on one shipped card; a repository's card may name it again, since what is found twice is
@@ -47,11 +48,6 @@ def load_worker_set(extra: Mapping[str, str], known_tools: Collection[str]) -> W
     Raises:
         ConfigError: one line that names the file and says what is expected.
     """
-    return build_worker_set(shipped_files(), extra, known_tools)
-
-
-def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
-    """As `load_worker_set`, from the texts of the shipped and the added files."""
     added = {path: text for path, text in sorted(extra.items()) if _is_ours(path)}
     if taken := sorted(added.keys() & shipped.keys()):
         raise ConfigError(f"{_shown(taken[0], taken)}: is the name of a shipped file; choose another one")
