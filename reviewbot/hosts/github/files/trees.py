@@ -100,10 +100,6 @@ class Objects:
         """All files and folders of a commit by label, and whether they are all."""
         return self._list_tree(commit, deep=True)
 
-    def read_alone(self, sha: str) -> bytes | None:
-        """The bytes of one file, in a request of its own; None where GitHub has none."""
-        return decode_bytes(self._blob_data(sha))
-
     def find(self, commit: str, path: str) -> TreeEntry | None:
         """Find the entry at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
         entries, whole = self._list_tree(commit, deep=True)
@@ -158,7 +154,7 @@ class Objects:
         if chunk is not None and self._kept < MAX_KEPT_BYTES:
             self._ahead.get((commit, *chunk), lambda: self._read_ahead(commit, chunk))
         text = self._texts.peek(sha, UNREAD)
-        return decode_text(self._blob_data(sha)) if isinstance(text, UnreadText) else text
+        return decode_text(self.blob_data(sha)) if isinstance(text, UnreadText) else text
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
         found = (self.find(commit, path) for path in paths)
@@ -168,8 +164,11 @@ class Objects:
                 self._texts.put(sha, text)
         return True
 
-    def _blob_data(self, sha: str) -> object:
-        """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
+    def blob_data(self, sha: str) -> object:
+        """The base64 of one file, in a request of its own; None where GitHub has none.
+
+        Source: https://docs.github.com/en/rest/git/blobs#get-a-blob.
+        """
         data = self._client.request("GET", f"{self._place}/blobs/{check_sha(sha)}").data
         return data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
 

@@ -24,7 +24,7 @@ from reviewbot.domain.repository_files import MAX_FILE_BYTES, Expression
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.archive import read_archive
 from reviewbot.hosts.github.files.blobs import Wanted
-from reviewbot.hosts.github.files.trees import REGULAR, Objects, TreeEntry, is_text
+from reviewbot.hosts.github.files.trees import REGULAR, Objects, TreeEntry, decode_bytes, is_text
 from reviewbot.sources.blobs.store import Addition, BlobFolder
 
 MAX_TREE_BYTES = 512 * 2**20
@@ -191,7 +191,7 @@ class WholeTree:
             addition.keep(content)
         with suppress(HostError):
             for sha in sorted(addition.left)[:MAX_ALONE]:
-                addition.keep(self._objects.read_alone(sha) or b"")
+                addition.keep(decode_bytes(self._objects.blob_data(sha)) or b"")
 
 
 def _keep_all(addition: Addition, contents: Iterator[bytes]) -> None:
