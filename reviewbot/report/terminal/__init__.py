@@ -1,3 +1,1 @@
 """Review -> terminal. The only folder that knows rich, and it loads it for colours and for wide characters."""
-
-from reviewbot.report.terminal.report import render_terminal
