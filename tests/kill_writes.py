@@ -20,7 +20,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,7 +97,7 @@ class Killing:
 def run_once(host: CodeHost, repository: str, journal: Path, attempt: int, point: Point) -> list[str]:
     """Review pull request 1 and post the review, as the child process does; the writes that were made."""
     clock, killing = StillClock(), Killing(host, point)
-    with SqliteJournal(journal) as kept:
+    with closing(SqliteJournal(journal)) as kept:
         intents = JournalIntents(kept, lambda: 1_000_000.0 + attempt * BETWEEN_S + clock.monotonic())
         guarded: Any = Killing(intents, point, killing.done)
         session = HostSession(killing, SIGNER, guarded, clock)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from reviewbot.domain.contracts import Review
 from reviewbot.memory.fingerprints import PlaceOf, known_place, of_review
-from reviewbot.report.sarif.log import render_sarif_named
+from reviewbot.report.formats import ReportInput
+from reviewbot.report.sarif import log
 
 
 def render_sarif(review: Review, place_of: PlaceOf = known_place) -> str:
     """The log with a last LF, ASCII only. The two functions say what is around a finding, for its fingerprint."""
-    return render_sarif_named(review, of_review(review, place_of))
+    return log.render(ReportInput(review, of_review(review, place_of)))

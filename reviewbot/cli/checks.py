@@ -14,7 +14,8 @@ def check_together(arguments: argparse.Namespace) -> None:
     given = [arguments.diff is not None, arguments.git is not None, arguments.staged, arguments.pr is not None]
     if sum(given) > 1:
         raise InputError("only one of DIFF, --git RANGE, --staged and --pr says what to review")
-    taken = [name for name in (*(arguments.workers or ()), *(arguments.results or ())) if _is_diff(name)]
+    named = (*(arguments.workers or ()), *(arguments.results or ()))
+    taken = [name for name in named if name == "-" or name.endswith((".diff", ".patch"))]
     if not any(given) and taken:
         raise InputError(f"{taken[0]!r} was taken for a name behind --worker or --results; give DIFF before these")
     if arguments.pr is not None and (arguments.title is not None or arguments.description is not None):
@@ -28,10 +29,6 @@ def check_together(arguments: argparse.Namespace) -> None:
             raise InputError("--post needs --pr OWNER/REPO#N: there is nowhere else to post to")
         if arguments.estimate:
             raise InputError("--estimate reviews nothing, so there is nothing to --post; give only one of them")
-
-
-def _is_diff(name: str) -> bool:
-    return name == "-" or name.endswith((".diff", ".patch"))
 
 
 def check_places(arguments: argparse.Namespace) -> None:

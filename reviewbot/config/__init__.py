@@ -3,7 +3,5 @@
 On the start-up path: the standard library alone, so that `--help` stays fast.
 """
 
-from __future__ import annotations
-
 from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings

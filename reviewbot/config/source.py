@@ -47,7 +47,7 @@ def settings_of(base: BaseSide | None, environ: Mapping[str, str], flags: Mappin
 
 
 def repository_workers(side: BaseSide) -> dict[str, str]:
-    """The repository's own cards and prompts, by their path below `.reviewbot/`, for `load_worker_set`."""
+    """The repository's own cards and prompts, by their path below `.reviewbot/`, for `build_worker_set`."""
     found = {}
     for kind in _KINDS:
         for path in side.base_listing(f"{FOLDER}/{kind}"):

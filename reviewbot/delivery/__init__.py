@@ -1,7 +1,5 @@
 """Prepare what leaves the process: a review, a plan or a trace, complete and masked. No entry point shows another."""
 
-from __future__ import annotations
-
 from reviewbot.delivery.deliver import (
     DeliveredReview,
     deliver,

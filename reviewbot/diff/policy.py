@@ -30,17 +30,14 @@ def refusal(name: str) -> str | None:
     parts = name.replace("\\", "/").split("/")
     found = {
         "the name holds a NUL byte": "\0" in name,
-        f"the name is longer than {MAX_NAME_BYTES} bytes": _is_long(name),
+        f"the name is longer than {MAX_NAME_BYTES} bytes": len(name.encode("utf-8", "surrogateescape"))
+        > MAX_NAME_BYTES,
         "the name is absolute": not parts[0],
         "the name begins with a drive letter": _DRIVE.match(name) is not None,
         "the name leads out of the repository": ".." in parts,
         "the name lies in git's own folder": any(_is_git_folder(part) for part in parts),
     }
     return next((reason for reason, holds in found.items() if holds), None)
-
-
-def _is_long(name: str) -> bool:
-    return len(name.encode("utf-8", "surrogateescape")) > MAX_NAME_BYTES
 
 
 def _is_git_folder(part: str) -> bool:

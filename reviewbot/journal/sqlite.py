@@ -7,12 +7,11 @@ import sqlite3
 import stat
 import time
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Self
 
 from reviewbot.domain.errors import ConfigError
 
@@ -68,7 +67,7 @@ def read_entry(path: Path, key: str) -> str | None:
 
 
 class SqliteJournal:
-    """A `Journal` in a file. Safe to use from several threads and processes; `close` or `with` ends it.
+    """A `Journal` in a file. Safe to use from several threads and processes; `close` ends it.
 
     A damaged journal is renamed, never deleted, and a new one begun: `set_aside` then says where the old one is. An
     entry that no longer has its checksum counts as absent. Raises ConfigError for a file that cannot be used, is no
@@ -110,12 +109,6 @@ class SqliteJournal:
         with self._lock:
             self._connection.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.close()
-
     def _run(self, statement: str, *values: bytes | int) -> tuple[int, tuple[object, ...] | None]:
         """How many rows were changed, and the first one that was found; a damaged file may raise when that is read."""
         try:
@@ -143,7 +136,7 @@ class SqliteJournal:
         return ConfigError(f"the journal {self._path} cannot be used: {why}; go without it by --no-cache")
 
 
-class SteadyJournal:
+class SteadyJournal(AbstractContextManager["SteadyJournal"]):
     """A journal whose failure does not fail the review: after the first error (a full disk) it is not used any more.
 
     `trouble` then says why, for the reader of the review.
@@ -168,9 +161,6 @@ class SteadyJournal:
                 self.inner.put(key, value)
         except ConfigError as error:
             self.trouble = f"this run cannot be resumed: {error}"
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.inner.close()

@@ -27,12 +27,12 @@ from reviewbot.domain.ports import Synthesizer, TaskResult
 from reviewbot.replay.model import RecordedUsage
 from reviewbot.replay.recorded_inputs import RecordedInputs, read, read_recorded_inputs
 from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
+from reviewbot.review.dispatch.dispatcher import OUTCOME
 from reviewbot.review.dispatch.partitioned_dispatch import Dispatch
 from reviewbot.review.gaps import gaps_of
 from reviewbot.review.pipeline import Setup, review
 from reviewbot.review.trace import Event
 
-_OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 _REASON: TypeAdapter[GapReason] = TypeAdapter(GapReason)
 
 SynthesizerOf = Callable[[RecordedInputs, Sequence[Event]], Synthesizer]
@@ -126,7 +126,7 @@ def _failed(end: TaskResult, event: Event) -> TaskResult:
 
 def _outcome(value: object) -> Outcome:
     try:
-        return _OUTCOME.validate_json(json.dumps(value))
+        return OUTCOME.validate_json(json.dumps(value))
     except ValidationError:
         raise InputError("an outcome in this trace is not what this version writes") from None
 

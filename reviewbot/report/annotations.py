@@ -35,11 +35,6 @@ class _Annotation(NamedTuple):
 
 
 def render(report: ReportInput) -> str:
-    """The review as the registry of formats asks for it."""
-    return render_annotations(report.review)
-
-
-def render_annotations(review: Review) -> str:
     """One command a line, each line with its LF; empty where there is nothing to say.
 
     Findings come at the level of their severity. What is uncertain, because workers contradict each other or because a
@@ -47,7 +42,7 @@ def render_annotations(review: Review) -> str:
     """
     kept: dict[str, list[_Annotation]] = {level: [] for level in _LEVELS.values()}
     left = 0
-    for annotation in _annotations(review):
+    for annotation in _annotations(report.review):
         if len(kept[annotation.level]) < PER_LEVEL:
             kept[annotation.level].append(annotation)
         else:

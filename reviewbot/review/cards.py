@@ -35,10 +35,11 @@ RESERVED = frozenset({"planner", "reader", "judge", "synthesizer"})
 _ENDINGS = {"workers": ".toml", "prompts": ".md"}
 
 
-def load_worker_set(extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
+def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
     """The shipped cards and prompts, and a repository's own.
 
     Args:
+        shipped: the texts of the shipped files, by path, as `shipped_files` gives them.
         extra: texts by path below `.reviewbot/`, like "workers/license.toml" and "prompts/license.md".
         known_tools: the names of the analyzers that a card may choose from.
             Each stands on one shipped card; a repository's card may name it again, since what is found twice is
@@ -47,18 +48,17 @@ def load_worker_set(extra: Mapping[str, str], known_tools: Collection[str]) -> W
     Raises:
         ConfigError: one line that names the file and says what is expected.
     """
-    return build_worker_set(shipped_files(), extra, known_tools)
-
-
-def build_worker_set(shipped: Mapping[str, str], extra: Mapping[str, str], known_tools: Collection[str]) -> WorkerSet:
-    """As `load_worker_set`, from the texts of the shipped and the added files."""
     added = {path: text for path, text in sorted(extra.items()) if _is_ours(path)}
     if taken := sorted(added.keys() & shipped.keys()):
         raise ConfigError(f"{_shown(taken[0], taken)}: is the name of a shipped file; choose another one")
     texts = {**shipped, **added}
     if sum(path.startswith("workers/") for path in texts) > MAX_CARDS:
         raise ConfigError(f".reviewbot/workers: more than {MAX_CARDS} cards, those shipped included")
-    cards = {path: _card(_shown(path, added), text, known_tools) for path, text in texts.items() if _is_card(path)}
+    cards = {
+        path: _card(_shown(path, added), text, known_tools)
+        for path, text in texts.items()
+        if path.startswith("workers/")
+    }
     _check_names(cards, added)
     _check_tools(cards, added)
     _check_dependencies({_shown(path, added): card for path, card in cards.items()})
@@ -85,10 +85,6 @@ def shipped_files(package: Traversable | None = None, beside: Path | None = None
             if entry.name.endswith(ending):
                 found[f"{kind}/{entry.name}"] = entry.read_text("utf-8")
     return dict(sorted(found.items()))
-
-
-def _is_card(path: str) -> bool:
-    return path.startswith("workers/")
 
 
 def _is_ours(path: str) -> bool:

@@ -1,7 +1,5 @@
 """Build adapters and tools and hand them to the pipeline. No other package does."""
 
-from __future__ import annotations
-
 from reviewbot.wiring.assembly import PreparedRun, RunInputs, load_workers, open_journal, settings_for, setup
 from reviewbot.wiring.change_sources import (
     Subject,
@@ -13,6 +11,5 @@ from reviewbot.wiring.change_sources import (
     with_words,
 )
 from reviewbot.wiring.component_factory import Baseline
-from reviewbot.wiring.models import effective, prices_of, tiers_of
-from reviewbot.wiring.preload import preload_models
+from reviewbot.wiring.models import effective, preload_models, prices_of, tiers_of
 from reviewbot.wiring.worker_limits import limit_workers

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import platform
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
+from reviewbot import __version__
 from reviewbot.analyzers.catalog import SCANNING, all_tools, change_scan
 from reviewbot.analyzers.core.report_cache import PREFIX, ReportCache
 from reviewbot.analyzers.core.run import ChangeAnalysis
@@ -14,18 +18,18 @@ from reviewbot.analyzers.imported import ImportedFindings, imported_tools
 from reviewbot.analyzers.imported.kinds import WORKERS
 from reviewbot.analyzers.programs.installed import missing_note
 from reviewbot.config import Settings
-from reviewbot.config.settings import DEFAULT, settings_in_force
+from reviewbot.config.settings import DEFAULT, KEYS, settings_in_force
 from reviewbot.config.source import FOLDER, BaseSide, repository_workers, settings_of
 from reviewbot.diff.rows import side_texts
 from reviewbot.domain.contracts import ChangeSet, Review, WorkerResult
-from reviewbot.domain.errors import ConfigError
+from reviewbot.domain.errors import ConfigError, InputError
 from reviewbot.domain.ports import Journal, Tool, WorkerSet
 from reviewbot.journal.secret_free import SecretFreeJournal
 from reviewbot.journal.sqlite import SqliteJournal, SteadyJournal, default_path
 from reviewbot.redact.mask import SecretMask
 from reviewbot.replay.recorded_inputs import joint_rows, record_inputs
 from reviewbot.review.calibration import Calibration, packaged_calibration
-from reviewbot.review.cards import load_worker_set
+from reviewbot.review.cards import build_worker_set, shipped_files
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
 from reviewbot.review.feedback import NO_FEEDBACK, FeedbackTable
@@ -36,7 +40,6 @@ from reviewbot.sources.memory import MemoryJournal, NoJournal, SystemClock
 from reviewbot.wiring.change_sources import Subject, notes_on
 from reviewbot.wiring.component_factory import Baseline, BuildContext, Components, MakePreview, rule_parts
 from reviewbot.wiring.models import MakeRateLimiter, RunServices, asks_models, own_secrets
-from reviewbot.wiring.run_key import digests, read_script, run_id
 from reviewbot.wiring.suppressors import suppression_of
 from reviewbot.wiring.worker_limits import limit_workers
 
@@ -64,7 +67,8 @@ def _with_side(error: ConfigError) -> ConfigError:
 
 def load_workers(base: BaseSide | None) -> WorkerSet:
     """Load the shipped workers and those of the repository's base side."""
-    return load_worker_set({} if base is None else repository_workers(base), all_tools().keys())
+    added = {} if base is None else repository_workers(base)
+    return build_worker_set(shipped_files(), added, all_tools().keys())
 
 
 @dataclass(frozen=True)
@@ -231,9 +235,38 @@ def _load_workers(subject: Subject, settings: Settings, inputs: RunInputs) -> Wo
 
 
 def _run_identity(context: BuildContext, settings: Settings, given: RunInputs, parts: tuple[str, ...]) -> str:
-    words = (context.subject.change.title, context.subject.change.description)
-    extra = (*parts, *digests(given.results), repr(words))
-    return run_id(context.subject, context.worker_set, settings, given.script, extra=extra)
+    """Equal exactly where a finished task of one run may stand in another: same input, workers, rules and version.
+
+    `parts` is what else the answers of tools depend on, beside the logs that were handed in.
+    """
+    subject, worker_set = context.subject, context.worker_set
+    digest = hashlib.sha256()
+    said = [
+        __version__,
+        # Of two versions of Python one may parse what the other does not.
+        platform.python_version(),
+        metadata.version("ruff"),
+        *parts,
+        *(hashlib.sha256(data).hexdigest() for _, data in given.results),
+        repr((subject.change.title, subject.change.description)),
+        subject.digest,
+        # What a model answers depends on which one it is; what it was asked is in each task's own key.
+        repr({name: getattr(settings, name) for name, key in KEYS.items() if key.affects == "task"}),
+        "" if given.script is None else hashlib.sha256(read_script(given.script)).hexdigest(),
+    ]
+    for card in worker_set.cards:
+        said += [card.model_dump_json(exclude={"threshold"}), worker_set.prompts[card.name]]
+    for part in said:
+        digest.update(part.encode("utf-8", "replace") + b"\0")
+    return digest.hexdigest()[:32]
+
+
+def read_script(path: Path) -> bytes:
+    """The answers of the scripted engine. Raises InputError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the script {path}: {error.strerror}") from None
 
 
 def _handed_in(worker_set: WorkerSet, foreign: Iterable[ImportedFindings]) -> dict[str, frozenset[str]]:

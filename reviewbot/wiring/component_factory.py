@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from reviewbot.analyzers.engine import AnalyzersEngine
 from reviewbot.config import Settings
 from reviewbot.config.attributes import declaration_reader
+from reviewbot.config.globs import applies
+from reviewbot.config.providers import KEY_HINT
 from reviewbot.context.conventions import conventions
-from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression
+from reviewbot.domain.contracts import ChangeSet, Plan, ReviewTask, Suppression, WorkerCard
 from reviewbot.domain.ports import Engine, Planner, Tool, WorkerSet, WorkOrder
 from reviewbot.redact.mask import SecretMask
 from reviewbot.replay.recorded_inputs import JointRow, RecordedInputs
@@ -20,7 +22,6 @@ from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.model_calibration import ModelTables, NumberMaps
 from reviewbot.review.plan.planner import WHOLE_FILE, PlanLimits, RoutedPlanner
 from reviewbot.wiring.change_sources import Subject
-from reviewbot.wiring.keyless import note_on, without_models
 from reviewbot.wiring.models import RunServices
 
 if TYPE_CHECKING:
@@ -115,6 +116,37 @@ def rule_parts(settings: Settings, context: BuildContext, engine: Engine) -> Com
         preview=_preview_of(planner),
         tasks_at_once=settings.tasks_at_once,
     )
+
+
+def without_models(worker_set: WorkerSet, analyzers: Collection[str]) -> tuple[WorkerSet, tuple[WorkerCard, ...]]:
+    """Divide the workers into those that can work with analyzers alone, and the others.
+
+    `analyzers` are the names of the tools that work without a model. A worker that needs the result of one that does
+    not run does not run either.
+    """
+    missing = {card.name for card in worker_set.cards if not set(card.tools) & set(analyzers)}
+    while more := {card.name for card in worker_set.cards if _needs(card, missing)} - missing:
+        missing |= more
+    running = tuple(card for card in worker_set.cards if card.name not in missing)
+    return replace(worker_set, cards=running), tuple(card for card in worker_set.cards if card.name in missing)
+
+
+def note_on(left_out: Sequence[WorkerCard], change: ChangeSet, chosen: Collection[str]) -> tuple[str, ...]:
+    """One line that names the workers of this change that need a model; `chosen` are those of the settings, if any."""
+    names = [
+        card.name
+        for card in left_out
+        if (not chosen or card.name in chosen)
+        and any(applies(card.applies_to, file.path, file.kind) for file in change.files)
+    ]
+    if not names:
+        return ()
+    them = "This worker needs" if len(names) == 1 else "These workers need"
+    return (f"{them} a model key (such as {KEY_HINT}) and did not run: {', '.join(names)}",)
+
+
+def _needs(card: WorkerCard, others: set[str]) -> bool:
+    return card.needs_dependencies and not others.isdisjoint(card.depends_on)
 
 
 def _preview_of(planner: Planner) -> MakePreview:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -285,7 +286,7 @@ def test_a_review_whose_journal_was_in_trouble_is_not_kept_and_one_that_cannot_b
     with open_journal(os.environ) as journal:
         journal.trouble = "the disk is full"
         keep(Asked(key="a"), KeptReport("text", 0, ()), journal)
-    with SqliteJournal(default_path(os.environ)) as inner:
+    with closing(SqliteJournal(default_path(os.environ))) as inner:
         assert inner.get(PREFIX + "a") is None
 
     default_path(os.environ).write_bytes(b"no journal")

@@ -19,14 +19,14 @@ from reviewbot.domain.contracts import ChangeSet, Finding, Plan, Review, ReviewT
 from reviewbot.domain.errors import InputError, ReviewbotError
 from reviewbot.domain.ports import TaskResult
 from reviewbot.replay.recorded_inputs import RecordedInputs, record_inputs
-from reviewbot.report.annotations import render_annotations
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown
-from reviewbot.report.sarif.log import render_sarif_named
-from reviewbot.report.terminal import render_terminal
+from reviewbot.report.sarif import log
 from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.trace import Trace, write_trace
+from tests.rendering import render_annotations, render_terminal
 
 Make = Callable[..., Any]
 
@@ -83,7 +83,7 @@ def test_the_report_is_the_same_in_every_format(
         "json": render_json(recorded.review),
         "markdown": render_markdown(recorded.review),
         "annotations": render_annotations(recorded.review),
-        "sarif": render_sarif_named(recorded.review, recorded.fingerprints),
+        "sarif": log.render(ReportInput(recorded.review, recorded.fingerprints)),
         "terminal": render_terminal(recorded.review, width=100, colour=False),
     }
 

@@ -23,7 +23,7 @@ from reviewbot.app.store.inbox.counters import Counters, Tally
 from reviewbot.app.store.inbox.inbox import open_inbox
 from reviewbot.app.store.inbox.store import InboxError, Store, open_store
 from reviewbot.app.triggers.values import Delivery, Trigger
-from reviewbot.app.web.health import NO_WORKER
+from reviewbot.app.web.app import NO_WORKER
 from reviewbot.app.worker.options import JobOptions
 from reviewbot.app.worker.worker import Parts, Worker
 from reviewbot.cli import serving

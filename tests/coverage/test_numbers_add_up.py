@@ -40,11 +40,9 @@ from reviewbot.hosts.base import CheckDraft
 from reviewbot.memory.fingerprints import of_review
 from reviewbot.publish.body import body_of
 from reviewbot.publish.check_run import check_of
-from reviewbot.report.annotations import render_annotations
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.brief import is_brief
 from reviewbot.report.markdown.comment import render_markdown
-from reviewbot.report.terminal import render_terminal
 from reviewbot.review.combine.synthesizer import ReviewFacts, RuledSynthesizer
 from reviewbot.review.combine.visibility import Rules
 from reviewbot.review.execution import PlanExecutor
@@ -54,6 +52,7 @@ from reviewbot.review.trace import Trace
 from reviewbot.sources.memory import DiffSnapshot, MemoryJournal
 from tests.conftest import RecordingClock
 from tests.publishing import SIGNER, an_order
+from tests.rendering import render_annotations, render_terminal
 from tests.sarif_log import render_sarif
 
 # --- changes

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_without_a_home_a_person_is_told_what_to_do(environ: dict[str, str]) -> 
 def test_only_the_owner_may_read_the_file_and_its_folder(path: Path) -> None:
     before = os.umask(0)
     try:
-        with SqliteJournal(path) as journal:
+        with closing(SqliteJournal(path)) as journal:
             journal.put("key", "value")
             modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
     finally:
@@ -88,7 +89,7 @@ FORGED = "answer:of a model"
 @pytest.fixture
 def forged(path: Path) -> Path:
     """A journal with an answer that nobody's model gave."""
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put(FORGED, '{"findings": []}')
     return path
 
@@ -132,7 +133,7 @@ def test_a_journal_that_is_a_link_is_not_followed(forged: Path) -> None:
 def test_a_folder_that_we_ourselves_have_linked_is_used(forged: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(forged.parent)
 
-    with SqliteJournal(tmp_path / "link" / forged.name) as journal:
+    with closing(SqliteJournal(tmp_path / "link" / forged.name)) as journal:
         assert journal.get(FORGED) is not None
 
 
@@ -140,10 +141,10 @@ def test_a_folder_that_we_ourselves_have_linked_is_used(forged: Path, tmp_path: 
 
 
 def test_what_was_put_is_got_also_by_the_next_process(path: Path) -> None:
-    with SqliteJournal(path) as first:
+    with closing(SqliteJournal(path)) as first:
         first.put("key", "old")
         first.put("key", "new")
-    with SqliteJournal(path) as second:
+    with closing(SqliteJournal(path)) as second:
         journal: Journal = second
         assert journal.get("key") == "new"
         assert journal.get("other") is None
@@ -152,20 +153,20 @@ def test_what_was_put_is_got_also_by_the_next_process(path: Path) -> None:
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_any_text_is_a_key_and_a_value(tmp_path: Path, key: str, value: str) -> None:
-    with SqliteJournal(tmp_path / "any.sqlite") as journal:
+    with closing(SqliteJournal(tmp_path / "any.sqlite")) as journal:
         journal.put(key, value)
         assert journal.get(key) == value
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "a\0b", "", "\U0010ffff", "x" * 2_000_000])
 def test_an_odd_text_comes_back_as_it_was(path: Path, odd: str) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put(odd, odd)
         assert journal.get(odd) == odd
 
 
 def test_forgetting_takes_the_keys_of_a_prefix_and_no_other(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         for key in ("run1:a", "run1:", "run1:\U0010ffff", "run1", "run2:a", "run1%", "\ud800"):
             journal.put(key, "x")
 
@@ -181,7 +182,7 @@ def test_forgetting_takes_the_keys_of_a_prefix_and_no_other(path: Path) -> None:
 
 
 def test_what_is_old_expires_and_what_is_new_stays(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("old", "1")
         journal._connection.execute("UPDATE entries SET written = written - 100")
         journal.put("new", "2")
@@ -195,7 +196,7 @@ def test_threads_share_a_journal(path: Path) -> None:
         journal.put(f"key{number}", str(number))
         return journal.get(f"key{number}")
 
-    with SqliteJournal(path) as journal, ThreadPoolExecutor(8) as pool:
+    with closing(SqliteJournal(path)) as journal, ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, range(200))) == [str(number) for number in range(200)]
 
 
@@ -222,7 +223,7 @@ def test_processes_that_begin_at_once_share_a_journal(path: Path) -> None:
         child.communicate()
 
     assert [child.returncode for child in children] == [0, 0, 0, 0]
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         assert all(journal.get(f"{name}:{number}") for name in "abcd" for number in range(50))
 
 
@@ -234,13 +235,13 @@ def test_a_killed_process_loses_nothing_that_it_had_put(path: Path, after: int) 
         child.send_signal(signal.SIGKILL)
         said += [int(line) for line in child.stdout.read().split(b"\n") if line]
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         assert journal.set_aside is None
         assert all(journal.get(f"a:{number}") == "x" * 1000 for number in said)
 
 
 def test_a_journal_that_another_process_locks_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal._connection.execute("PRAGMA busy_timeout = 0")
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -256,7 +257,7 @@ def test_a_journal_that_another_process_locks_is_reported(path: Path, monkeypatc
 
 
 def filled(path: Path) -> bytes:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         for number in range(200):
             journal.put(f"key{number}", "value" * 50)
     return path.read_bytes()
@@ -267,13 +268,13 @@ def test_a_torn_journal_is_set_aside_and_a_new_one_begun(path: Path, keep: int) 
     torn = filled(path)[:keep]
     path.write_bytes(torn)
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         assert journal.set_aside == path.with_name("journal.sqlite.damaged-1")
         assert journal.get("key1") is None
         journal.put("key1", "again")
 
     assert (path.parent / "journal.sqlite.damaged-1").read_bytes() == torn
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         assert journal.get("key1") == "again"
         assert journal.set_aside is None
 
@@ -292,19 +293,19 @@ def test_a_journal_of_nuls_alone_is_set_aside(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(bytes(8192))
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         assert journal.set_aside is not None
 
 
 def test_the_log_of_a_damaged_journal_goes_with_it(path: Path) -> None:
-    with SqliteJournal(path) as old:
+    with closing(SqliteJournal(path)) as old:
         old.put("key", "value")
         old._connection.execute("PRAGMA wal_checkpoint")
         log = Path(f"{path}-wal").read_bytes()
         with path.open("r+b") as stream:
             stream.write(b"SQLite format 3\0" + b"\xff" * 84)
 
-        with SqliteJournal(path) as journal:
+        with closing(SqliteJournal(path)) as journal:
             journal.put("key", "new")
             assert journal.set_aside is not None
             assert Path(f"{journal.set_aside}-wal").read_bytes() == log
@@ -318,7 +319,7 @@ def test_a_flipped_bit_is_never_taken_for_a_value(path: Path, seed: int) -> None
     content[place] ^= 1 << seed % 8
     path.write_bytes(content)
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         values = set()
         for number in range(200):
             try:
@@ -330,7 +331,7 @@ def test_a_flipped_bit_is_never_taken_for_a_value(path: Path, seed: int) -> None
 
 
 def test_a_value_without_its_checksum_counts_as_absent(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         journal._connection.execute("UPDATE entries SET value = X'00'")
 
@@ -338,7 +339,7 @@ def test_a_value_without_its_checksum_counts_as_absent(path: Path) -> None:
 
 
 def test_a_value_that_was_put_under_another_key_counts_as_absent(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         journal._connection.execute("UPDATE entries SET key = CAST('other' AS BLOB)")
 
@@ -382,7 +383,7 @@ def test_an_empty_file_and_an_empty_database_become_a_journal(path: Path) -> Non
         connection.execute("DROP TABLE entries")
     connection.close()
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
 
 
@@ -435,7 +436,7 @@ def test_a_journal_that_cannot_be_read_is_done_without_as_well(path: Path) -> No
 
 
 def test_of_what_begins_with_a_prefix_the_oldest_goes_until_the_rest_is_small_enough(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         for at, key in enumerate(("report/old", "report/middle", "report/new", "run/old")):
             journal.put(key, "x" * 40)
             journal._run("UPDATE entries SET written = ? WHERE key = ?", 100 + at, key.encode())

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ KEYS = st.text(st.sampled_from("ab/%_\x7f\x80\uffff\U0010ffff\ud800"), max_size=
 def test_forgetting_a_prefix_takes_exactly_the_keys_that_begin_with_it(
     tmp_path: Path, keys: set[str], prefix: str
 ) -> None:
-    with SqliteJournal(tmp_path / "any.sqlite") as journal:
+    with closing(SqliteJournal(tmp_path / "any.sqlite")) as journal:
         journal.forget("")
         for key in keys:
             journal.put(key, "x")
@@ -66,7 +67,7 @@ def test_forgetting_a_prefix_takes_exactly_the_keys_that_begin_with_it(
 
 
 def test_an_entry_that_is_put_again_is_as_young_as_a_new_one(path: Path, other: sqlite3.Connection) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("again", "1")
         journal.put("once", "1")
         other.execute("UPDATE entries SET written = written - 1000")
@@ -77,7 +78,7 @@ def test_an_entry_that_is_put_again_is_as_young_as_a_new_one(path: Path, other: 
 
 
 def test_what_is_not_yet_old_enough_does_not_expire(path: Path, other: sqlite3.Connection) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "1")
         other.execute("UPDATE entries SET written = written - 1000")
 
@@ -85,7 +86,7 @@ def test_what_is_not_yet_old_enough_does_not_expire(path: Path, other: sqlite3.C
 
 
 def test_a_checksum_of_the_same_bytes_parted_otherwise_does_not_count(path: Path, other: sqlite3.Connection) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("ab", "c")
         other.execute("UPDATE entries SET key = CAST('a' AS BLOB), value = CAST('bc' AS BLOB)")
 
@@ -96,7 +97,7 @@ def test_a_checksum_of_the_same_bytes_parted_otherwise_does_not_count(path: Path
 def test_an_entry_whose_checksum_is_damaged_is_absent_until_it_is_put_again(
     digest: str, path: Path, other: sqlite3.Connection
 ) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         other.execute(f"UPDATE entries SET digest = {digest}")
         assert journal.get("key") is None
@@ -109,7 +110,7 @@ def test_an_entry_whose_checksum_is_damaged_is_absent_until_it_is_put_again(
 
 
 def test_a_journal_is_read_while_another_process_writes(path: Path, other: sqlite3.Connection) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         other.execute("BEGIN EXCLUSIVE")
 
@@ -118,7 +119,7 @@ def test_a_journal_is_read_while_another_process_writes(path: Path, other: sqlit
 
 
 def test_whoever_puts_waits_for_another_process_that_writes(path: Path, other: sqlite3.Connection) -> None:
-    with SqliteJournal(path) as journal, ThreadPoolExecutor(1) as pool:
+    with closing(SqliteJournal(path)) as journal, ThreadPoolExecutor(1) as pool:
         other.execute("BEGIN IMMEDIATE")
         putting = pool.submit(journal.put, "key", "value")
         with pytest.raises(TimeoutError):
@@ -130,7 +131,7 @@ def test_whoever_puts_waits_for_another_process_that_writes(path: Path, other: s
 
 
 def test_a_second_journal_of_one_file_sees_what_the_first_puts_and_forgets(path: Path) -> None:
-    with SqliteJournal(path) as one, SqliteJournal(path) as two:
+    with closing(SqliteJournal(path)) as one, closing(SqliteJournal(path)) as two:
         one.put("key", "value")
         assert two.get("key") == "value"
         two.forget("k")
@@ -141,7 +142,7 @@ def test_a_second_journal_of_one_file_sees_what_the_first_puts_and_forgets(path:
 
 
 def test_a_journal_that_is_closed_says_that_it_cannot_be_used(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.close()
 
         with pytest.raises(ConfigError, match=r"cannot be used: .*closed.*--no-cache") as caught:
@@ -150,7 +151,7 @@ def test_a_journal_that_is_closed_says_that_it_cannot_be_used(path: Path) -> Non
 
 
 def broken_off(path: Path) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         assert held(path)
         raise ZeroDivisionError
@@ -177,7 +178,7 @@ def test_a_steady_journal_that_failed_once_is_not_asked_again(path: Path, other:
         assert told is not None
         assert str(path) in told
         assert (journal.get("before"), journal.trouble) == (None, told)
-    with SqliteJournal(path) as later:
+    with closing(SqliteJournal(path)) as later:
         assert [later.get(key) for key in ("before", "during", "after")] == ["1", None, None]
 
 
@@ -187,7 +188,7 @@ def test_a_steady_journal_that_could_not_be_read_is_not_written_either(path: Pat
         journal.get("key")
         other.execute("ALTER TABLE lost RENAME TO entries")
         journal.put("key", "value")
-    with SqliteJournal(path) as later:
+    with closing(SqliteJournal(path)) as later:
         assert later.get("key") is None
 
 
@@ -217,7 +218,7 @@ def test_a_file_that_begins_almost_like_a_journal_is_left_alone(path: Path, cont
 def test_a_file_of_nuls_of_any_size_becomes_a_journal(path: Path, size: int) -> None:
     path.write_bytes(bytes(size))
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         assert journal.get("key") == "value"
 
@@ -256,7 +257,7 @@ def test_a_damaged_journal_leaves_its_new_one_no_old_index(path: Path) -> None:
     path.write_bytes(torn)
     Path(f"{path}-shm").write_bytes(b"an old index")
 
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         assert journal.set_aside is not None
         assert journal.set_aside.read_bytes() == torn
@@ -269,7 +270,7 @@ def test_a_damaged_journal_leaves_its_new_one_no_old_index(path: Path) -> None:
 def test_an_entry_whose_kind_was_changed_in_the_file_is_absent_and_nobody_fails(
     column: str, change: str, path: Path, other: sqlite3.Connection
 ) -> None:
-    with SqliteJournal(path) as journal:
+    with closing(SqliteJournal(path)) as journal:
         journal.put("key", "value")
         other.execute("CREATE TABLE loose AS SELECT * FROM entries")  # without the rules of the table
         other.execute("DROP TABLE entries")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,10 +65,10 @@ def test_what_was_posted_is_remembered_and_held_by_nobody(make_intents: Make) ->
 
 
 def test_intents_in_a_file_outlive_the_process(tmp_path: Path) -> None:
-    with SqliteJournal(tmp_path / "journal.sqlite") as journal:
+    with closing(SqliteJournal(tmp_path / "journal.sqlite")) as journal:
         JournalIntents(journal).begin("key", "one", 60)
         JournalIntents(journal).record_posted("posted", 12)
-    with SqliteJournal(tmp_path / "journal.sqlite") as journal:
+    with closing(SqliteJournal(tmp_path / "journal.sqlite")) as journal:
         again = JournalIntents(journal)
 
         assert not again.begin("key", "other", 60)

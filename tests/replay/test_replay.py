@@ -16,8 +16,9 @@ from reviewbot.diff.parse import parse_diff
 from reviewbot.domain.contracts import ChangeSet, Plan
 from reviewbot.domain.ports import ModelRequest, TaskResult
 from reviewbot.domain.ports import Text as SentText
+from reviewbot.report.formats import ReportInput
 from reviewbot.report.json_report import render_json
-from reviewbot.report.sarif.log import render_sarif_named
+from reviewbot.report.sarif import log
 from reviewbot.review.plan.planner import RoutedPlanner
 from reviewbot.review.trace import read_trace
 from reviewbot.sources.memory import MemoryJournal
@@ -95,7 +96,9 @@ def test_a_replayed_review_is_the_same_to_the_byte(name: str, run: Begin, again:
     told = again(text)
 
     assert render_json(told.review) == render_json(shown.review)
-    assert render_sarif_named(told.review, told.fingerprints) == render_sarif_named(shown.review, shown.fingerprints)
+    assert log.render(ReportInput(told.review, told.fingerprints)) == log.render(
+        ReportInput(shown.review, shown.fingerprints)
+    )
     assert told.review.timings.wall_ms == 137 * round(told.review.timings.wall_ms / 137) > 0
 
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from reviewbot.diff.parser.file_names import label
 from reviewbot.domain.contracts import DESCRIPTION, TITLE, Conflict, HumanItem, Review
-from reviewbot.report.annotations import PER_LEVEL, render_annotations
+from reviewbot.report.annotations import PER_LEVEL
 from tests.make import MakeFinding, MakeReview
+from tests.rendering import render_annotations
 
 Command = tuple[str, dict[str, str], str]
 

@@ -20,8 +20,8 @@ from reviewbot.report.costs import (
     seconds,
     speed_up,
 )
-from reviewbot.report.terminal import render_terminal
 from tests.make import MakeReview
+from tests.rendering import render_terminal
 
 LOGIC = Usage(calls=3, input_tokens=1_000, output_tokens=20, cached_tokens=3_000, cache_write_tokens=400, cost_usd=1.5)
 

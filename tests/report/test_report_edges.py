@@ -19,9 +19,10 @@ from reviewbot.domain.contracts import (
     Withheld,
     WorkerUsage,
 )
-from reviewbot.report.annotations import PER_LEVEL, render_annotations
+from reviewbot.report.annotations import PER_LEVEL
 from reviewbot.report.markdown.comment import render_markdown
 from tests.make import MakeFinding, MakeReview
+from tests.rendering import render_annotations
 from tests.sarif_log import render_sarif
 
 BARE = {"evidence": "", "trigger": "", "suggestion": ""}

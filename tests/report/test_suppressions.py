@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 from reviewbot.domain.contracts import Review, Suppression
-from reviewbot.report.annotations import render_annotations
 from reviewbot.report.json_report import render_json
 from reviewbot.report.markdown.comment import render_markdown
-from reviewbot.report.terminal import render_terminal
 from reviewbot.report.view_model import suppression_groups
 from reviewbot.review.combine.ignore_comments import ADDED
 from tests.make import MakeReview
+from tests.rendering import render_annotations, render_terminal
 from tests.sarif_log import render_sarif
 
 

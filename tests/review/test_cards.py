@@ -13,7 +13,7 @@ from reviewbot.domain.contracts import WorkerCard
 from reviewbot.domain.errors import ConfigError, ReviewbotError
 from reviewbot.domain.ports import WorkerSet
 from reviewbot.llm.client.budget import NOT_WORKERS
-from reviewbot.review.cards import MAX_CARDS, RESERVED, build_worker_set, load_worker_set, shipped_files
+from reviewbot.review.cards import MAX_CARDS, RESERVED, build_worker_set, shipped_files
 
 TOOLS = ("licences", "secrets")
 CARD = """
@@ -66,7 +66,7 @@ def _tools(text: str) -> list[str]:
 
 
 def test_the_shipped_crew_loads_in_its_fixed_order() -> None:
-    worker_set = load_worker_set({}, every_shipped_tool())
+    worker_set = build_worker_set(shipped_files(), {}, every_shipped_tool())
 
     assert [card.name for card in worker_set.cards][:4] == ["security", "logic", "performance", "style"]
     assert set(worker_set.origin.values()) == {"package"}
@@ -74,14 +74,14 @@ def test_the_shipped_crew_loads_in_its_fixed_order() -> None:
 
 
 def test_a_shipped_tool_belongs_to_one_worker_alone() -> None:
-    worker_set = load_worker_set({}, every_shipped_tool())
+    worker_set = build_worker_set(shipped_files(), {}, every_shipped_tool())
     owned = [tool for card in worker_set.cards for tool in card.tools]
 
     assert len(owned) == len(set(owned))
 
 
 def test_shipped_cards_ask_for_the_same_models_and_time_so_that_one_reader_can_answer_them() -> None:
-    cards = {card.name: card for card in load_worker_set({}, every_shipped_tool()).cards}
+    cards = {card.name: card for card in build_worker_set(shipped_files(), {}, every_shipped_tool()).cards}
 
     assert sorted(cards) == ["logic", "performance", "security", "style"]
     assert {card.tiers for card in cards.values()} == {("large",)}
@@ -152,7 +152,7 @@ def test_a_repositorys_card_may_run_an_analyzer_of_a_shipped_one() -> None:
 
 
 def test_the_shipped_crew_is_checked_with_the_tools_that_the_code_offers() -> None:
-    worker_set = load_worker_set({}, all_tools().keys())
+    worker_set = build_worker_set(shipped_files(), {}, all_tools().keys())
 
     assert {tool for card in worker_set.cards for tool in card.tools} == set(all_tools())
 

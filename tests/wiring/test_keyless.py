@@ -6,7 +6,7 @@ import pytest
 
 from reviewbot.config.providers import KEY_HINT
 from reviewbot.domain.ports import WorkerSet
-from reviewbot.wiring.keyless import note_on, without_models
+from reviewbot.wiring.component_factory import note_on, without_models
 from tests.make import MakeCard, MakeChange, MakeFile, MakeWorkerSet
 
 

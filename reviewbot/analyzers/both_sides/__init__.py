@@ -1,5 +1,3 @@
 """Compare both sides of a change to find what it removes or alters that other code relies on."""
 
-from __future__ import annotations
-
 from reviewbot.analyzers.both_sides.tool import DiffSemantics

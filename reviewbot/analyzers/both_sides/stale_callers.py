@@ -178,7 +178,8 @@ def misfit(call: ast.Call, wanted: Parameters) -> str | None:
     given = {word.arg for word in call.keywords if word.arg}
     filled = set(wanted.positional[: len(call.args)])
     if len(call.args) > len(wanted.positional) and not wanted.more_positions:
-        return f"it takes {_some(len(wanted.positional))} by position and gets {len(call.args)}"
+        most = with_count(len(wanted.positional), "argument")
+        return f"it takes {most} by position and gets {len(call.args)}"
     if not wanted.more_names and (unknown := sorted(given - wanted.by_name)):
         return f"it has no parameter `{unknown[0]}` to be given by name"
     if twice := sorted(given & filled & wanted.by_name):
@@ -221,10 +222,6 @@ def count_returned(node: Function) -> int | None:
         if not isinstance(inner, (Function, ast.ClassDef, ast.Lambda)):
             waiting.extend(ast.iter_child_nodes(inner))
     return sizes.pop() if len(sizes) == 1 and -1 not in sizes else None
-
-
-def _some(count: int) -> str:
-    return f"{count} argument" if count == 1 else f"{count} arguments"
 
 
 _NEVER_AWAITABLE = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Compare, ast.ListComp,

@@ -105,12 +105,8 @@ _KNOWN = {field.name for field in fields(Rule)} - {"code"} | {"codes"}
 
 @dataclass(frozen=True)
 class RuleTable:
-    """All rules by code, and where they come from."""
+    """All rules by code."""
 
-    version: str
-    """The version of the program that the table was written for."""
-    date: str
-    source: str
     rules: Mapping[str, Rule]
 
     def of_tool(self, tool: str) -> Mapping[str, Rule]:
@@ -156,7 +152,7 @@ def read_rules(text: str, calibration: Calibration = _NONE) -> RuleTable:
             if rule.code in rules:
                 raise ValueError(f"{rule.code} stands twice in the rule table")
             rules[rule.code] = rule
-    return _trusted(RuleTable(str(table["version"]), str(table["date"]), str(table["source"]), rules), calibration)
+    return _trusted(RuleTable(rules), calibration)
 
 
 def _trusted(table: RuleTable, calibration: Calibration) -> RuleTable:

@@ -175,7 +175,9 @@ class RepositoryRules:
             if asked.runner is None or not codes:
                 return report(path, silent)
             answer = await asked.runner.read(file)
-            reports = [one for one in answer.reports if one.code in codes and _is_tellable(one)]
+            reports = [
+                one for one in answer.reports if one.code in codes and (one.whole or prefixes(one.code) & _LOCAL)
+            ]
             doubted = await self._doubted(asked.runner, asked, file, snapshot) if reports else frozenset()
         except ProgramError as error:
             return failed_report(self.name, path, error)
@@ -251,7 +253,3 @@ class RepositoryRules:
         unread = f"{with_count(answer.unread, 'hunk')} could not be parsed"
         why = unread if answer.syntax is None else "the file does not parse"
         return gap(path, self.name, "unreadable", f"{why} for the version of Python that the repository names")
-
-
-def _is_tellable(found: RuffDiagnostic) -> bool:
-    return found.whole or bool(prefixes(found.code) & _LOCAL)

@@ -199,7 +199,7 @@ class RuffRunner:
     async def _read(self, file: ChangedFile) -> RuffAnswer:
         """Read the whole file where it is at hand and parses, the hunks where not."""
         program = await self._programs.get("ruff", self._ask)
-        suffix = _suffix(file)
+        suffix = ".pyi" if file.path.endswith(".pyi") else ".py"
         whole = await in_thread(lambda: whole_source(file))
         reports: list[RuffDiagnostic] = []
         syntax, spent = None, 0
@@ -278,10 +278,6 @@ def _named(every: Sequence[_Texts]) -> dict[str, Source]:
     """The sources with names of our own making."""
     sources = ((source, texts.suffix) for texts in every for source in texts.sources)
     return {f"f{index}{suffix}": source for index, (source, suffix) in enumerate(sources)}
-
-
-def _suffix(file: ChangedFile) -> str:
-    return ".pyi" if file.path.endswith(".pyi") else ".py"
 
 
 def _placed(

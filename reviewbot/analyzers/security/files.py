@@ -41,7 +41,8 @@ def check_files(code: CodeIndex) -> Iterator[Found]:
 
 def _modes(code: CodeIndex) -> Iterator[Found]:
     for call in code.calls_to("os.umask"):
-        if code.number(argument(call, 0)) == 0 and not _is_put_back(code, call):
+        # Where its result is used the mask before is put back: to read it, one has to set it.
+        if code.number(argument(call, 0)) == 0 and isinstance(code.parents.get(call), ast.Expr):
             yield at("open-umask", call)
     for call in code.calls_to(*_MAKES):
         if _is_open_mode(code, argument(call, _MAKES[code.name(call.func)], "mode")):
@@ -63,11 +64,6 @@ def _modes(code: CodeIndex) -> Iterator[Found]:
 def _is_open_mode(code: CodeIndex, mode: ast.expr | None) -> bool:
     number = code.number(mode)
     return number is not None and bool(number & _OTHERS_WRITE)
-
-
-def _is_put_back(code: CodeIndex, call: ast.Call) -> bool:
-    """Whether the mask before is kept: to read it, one has to set it."""
-    return not isinstance(code.parents.get(call), ast.Expr)
 
 
 def _opens_up(code: CodeIndex, command: ast.expr) -> bool:

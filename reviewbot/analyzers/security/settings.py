@@ -35,7 +35,11 @@ def weak_settings(code: CodeIndex) -> Iterator[Found]:
             yield at("no-password-rules", value)
         elif name == "SESSION_SERIALIZER" and code.text(value).endswith("PickleSerializer"):
             yield at("pickled-sessions", value)
-        elif name == "ALLOWED_HOSTS" and isinstance(value, ast.List | ast.Tuple) and _names_all(code, value):
+        elif (
+            name == "ALLOWED_HOSTS"
+            and isinstance(value, ast.List | ast.Tuple)
+            and any(code.text(each) == "*" for each in value.elts)
+        ):
             yield at("any-host", value)
         elif name == "DEBUG" and code.constant(value) is True and not _in_other_class(code, value):
             yield at("debug-setting-on", value)
@@ -63,10 +67,6 @@ def _in_other_class(code: CodeIndex, node: ast.AST) -> bool:
     return any(_CLASSES & set(words(up.name)) for up in around)
 
 
-def _names_all(code: CodeIndex, value: ast.List | ast.Tuple) -> bool:
-    return any(code.text(each) == "*" for each in value.elts)
-
-
 def _short_passwords(code: CodeIndex) -> Iterator[Found]:
     """Look at the least length of passwords in Django's list of validators."""
     for table in code.of(ast.Dict):
@@ -77,7 +77,7 @@ def _short_passwords(code: CodeIndex) -> Iterator[Found]:
                 length is not None
                 and length < _MIN_LENGTH
                 and isinstance(around, ast.Dict)
-                and _is_validator(code, around)
+                and any(code.text(each).endswith("MinimumLengthValidator") for each in around.values)
             ):
                 yield at("no-password-rules", value)
 
@@ -91,10 +91,6 @@ def _is_short(code: CodeIndex, compare: ast.Compare) -> bool:
     ordered = isinstance(compare.ops[0], ast.Lt | ast.GtE)
     named = any(is_password(label(code, argument)) for argument in measured.args)
     return ordered and named and length is not None and 1 < length < _MIN_LENGTH
-
-
-def _is_validator(code: CodeIndex, table: ast.Dict) -> bool:
-    return any(code.text(value).endswith("MinimumLengthValidator") for value in table.values)
 
 
 def _open_origins(code: CodeIndex) -> Iterator[Found]:

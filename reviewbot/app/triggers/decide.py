@@ -61,7 +61,10 @@ def refusal_of(pull: PullFacts, settings: Settings, paths: Collection[str] | Non
         (pull.author_is_bot and not settings.review_bots, "its author is a bot (review_bots)"),
         (_any_named(settings.skip_authors, [pull.author]), "its author is not reviewed (skip_authors)"),
         (_any_named(settings.skip_labels, pull.labels), "a label says not to (skip_labels)"),
-        (_lacks_label(settings, pull), "it has none of the labels that ask for a review (only_labels)"),
+        (
+            bool(settings.only_labels) and not _any_named(settings.only_labels, pull.labels),
+            "it has none of the labels that ask for a review (only_labels)",
+        ),
         (_any(settings.skip_titles, [pull.title]), "its title says not to (skip_titles)"),
         (_none(settings.only_branches, [pull.base_ref]), "its base branch is not reviewed (only_branches)"),
         (_any(settings.skip_branches, [pull.head_ref]), "its head branch is not reviewed (skip_branches)"),
@@ -141,10 +144,6 @@ def _any(globs: Iterable[str], values: Iterable[str]) -> bool:
 def _any_named(globs: Iterable[str], values: Iterable[str]) -> bool:
     """The same of logins and labels, in which GitHub tells no case apart; branches, paths and titles are as written."""
     return _any((glob.casefold() for glob in globs), (value.casefold() for value in values))
-
-
-def _lacks_label(settings: Settings, pull: PullFacts) -> bool:
-    return bool(settings.only_labels) and not _any_named(settings.only_labels, pull.labels)
 
 
 def _none(globs: Iterable[str], values: Iterable[str]) -> bool:

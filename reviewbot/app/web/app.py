@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
 
-from flask import Flask, Response, jsonify
-from werkzeug.exceptions import HTTPException
+from flask import Blueprint, Flask, Response, jsonify, request
+from prometheus_client import CONTENT_TYPE_LATEST
+from werkzeug.exceptions import Forbidden, HTTPException
 
 from reviewbot.app.pages.blueprint import pages_blueprint
 from reviewbot.app.store.inbox.store import InboxError
-from reviewbot.app.web.health import health_blueprint
 from reviewbot.app.web.metrics import WebMetrics
-from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts
+from reviewbot.app.web.parts import MAX_BODY_BYTES, WebParts, peer_of
 from reviewbot.app.web.setup import setup_blueprint
 from reviewbot.app.web.webhook import webhook_blueprint
 from reviewbot.domain.errors import ConfigError
@@ -31,6 +32,10 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 """Of every answer that does not say otherwise: nothing here is for other sites, or for a browser to run."""
+
+
+NO_APP = "there is no App yet: open /setup"
+NO_WORKER = "no worker runs: what comes in is kept, and waits for one"
 
 
 def create_app(parts: WebParts) -> Flask:
@@ -54,6 +59,49 @@ def create_app(parts: WebParts) -> Flask:
         return response
 
     return app
+
+
+def health_blueprint(parts: WebParts, metrics: WebMetrics) -> Blueprint:
+    """The three pages that programs look at."""
+    blueprint = Blueprint("health", __name__)
+
+    @blueprint.get("/healthz", provide_automatic_options=False)
+    def healthz() -> Response:
+        return jsonify(status="ok")
+
+    @blueprint.get("/readyz", provide_automatic_options=False)
+    def readyz() -> tuple[Response, int]:
+        try:
+            count, age = parts.inbox.lag()
+            workers = None if parts.workers is None else parts.workers()
+        except (InboxError, ConfigError):
+            return jsonify(status="unavailable", database="unavailable"), 503
+        configured = parts.credentials() is not None
+        late = parts.ready_max_age_s is not None and age > parts.ready_max_age_s
+        facts = {"database": "ok", "configured": configured, "queue": {"waiting": count, "oldest_s": round(age, 3)}}
+        if workers is not None:
+            # Without one this process is ready all the same: what it turned away would be lost, and not wait.
+            facts |= {"workers": workers} if workers else {"workers": 0, "note": NO_WORKER}
+        if not configured:
+            # Ready all the same: behind a load balancer, /setup could not be reached otherwise.
+            facts["setup"] = NO_APP
+        return jsonify(status="unavailable" if late else "ok", **facts), 503 if late else 200
+
+    @blueprint.get("/metrics", provide_automatic_options=False)
+    def numbers() -> Response:
+        if not _may_read(parts.metrics_token):
+            raise Forbidden("metrics are for this machine and its networks, or for who has REVIEWBOT_METRICS_TOKEN")
+        return Response(metrics.text(), content_type=CONTENT_TYPE_LATEST)
+
+    return blueprint
+
+
+def _may_read(token: str | None) -> bool:
+    """With a token, only who shows it."""
+    if token is None:
+        return peer_of(request) != "elsewhere"
+    given = request.headers.get("Authorization", "").encode("utf-8", "replace")
+    return hmac.compare_digest(given, b"Bearer " + token.encode())
 
 
 def _answer_errors(app: Flask, metrics: WebMetrics) -> None:

@@ -18,7 +18,6 @@ from reviewbot.app.web.payloads import (
     Account,
     Acted,
     BaseRef,
-    CheckPart,
     CheckRunPayload,
     CheckSuitePayload,
     CommentPart,
@@ -184,17 +183,10 @@ def _commented(event: WebhookEvent, kind: CommentKind, part: CommentPart) -> Web
     return replace(event, comment=comment, app=None if through is None else through.id)
 
 
-def _check_run(event: WebhookEvent, found: CheckRunPayload) -> WebhookEvent:
-    return _check(event, found.repository, found.check_run)
-
-
-def _check_suite(event: WebhookEvent, found: CheckSuitePayload) -> WebhookEvent:
-    return _check(event, found.repository, found.check_suite)
-
-
-def _check(event: WebhookEvent, repository: Repository, part: CheckPart) -> WebhookEvent:
+def _check(event: WebhookEvent, found: CheckRunPayload | CheckSuitePayload) -> WebhookEvent:
     """In a fork, the pull requests that are listed may be those of the repository that it was forked from."""
-    numbers = [each.number for each in part.pull_requests if _goes_into(repository, each.base)]
+    part = found.check
+    numbers = [each.number for each in part.pull_requests if _goes_into(found.repository, each.base)]
     number = numbers[0] if len(numbers) == 1 else None
     app = None if part.app is None else part.app.id
     return replace(event, number=number, head_sha=part.head_sha, target_id=part.id, app=app)
@@ -254,7 +246,7 @@ _SHAPES: Mapping[str, _Shape] = {
         ReviewCommentPayload, _review_comment, frozenset({"pull_request", "comment"})
     ),
     "pull_request_review_thread": _Shape(LinePayload, _thread, frozenset({"pull_request", "thread"})),
-    "check_run": _Shape(CheckRunPayload, _check_run, frozenset({"check_run"})),
+    "check_run": _Shape(CheckRunPayload, _check, frozenset({"check_run"})),
     "merge_group": _Shape(MergeGroupPayload, _merge_group, frozenset({"merge_group"})),
-    "check_suite": _Shape(CheckSuitePayload, _check_suite, frozenset({"check_suite"}), frozenset({"check_run"})),
+    "check_suite": _Shape(CheckSuitePayload, _check, frozenset({"check_suite"}), frozenset({"check_run"})),
 }

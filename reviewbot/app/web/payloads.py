@@ -196,13 +196,13 @@ class ReviewCommentPayload(LinePayload):
 class CheckRunPayload(Acted):
     """`check_run`."""
 
-    check_run: CheckPart
+    check: Annotated[CheckPart, Field(alias="check_run")]
 
 
 class CheckSuitePayload(Acted):
     """`check_suite`."""
 
-    check_suite: CheckPart
+    check: Annotated[CheckPart, Field(alias="check_suite")]
 
 
 class MergeGroupPayload(Acted):

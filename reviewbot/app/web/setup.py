@@ -9,7 +9,6 @@ browser that began is the one that may finish: a state goes along, and the brows
 
 from __future__ import annotations
 
-import hmac
 import re
 import secrets
 import time
@@ -23,6 +22,7 @@ from flask import Blueprint, Response, redirect, request
 from werkzeug.exceptions import Forbidden, NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
+from reviewbot.app.pages.sessions import is_equal
 from reviewbot.app.runtime.credentials import Credentials
 from reviewbot.app.runtime.environment import check_url
 from reviewbot.app.web.pages import Manifest, StartPage, final_page, manifest, policy, problem_page, start_page
@@ -79,7 +79,7 @@ class SetupSessions:
     def admit(self, token: str) -> str | None:
         """The cookie of a new session for the browser that shows the token first; None for every other."""
         with self._lock:
-            if self._token is None or not _equal(token, self._token):
+            if self._token is None or not is_equal(token, self._token):
                 return None
             self._token = None
             browser = secrets.token_urlsafe(32)
@@ -109,7 +109,7 @@ class SetupSessions:
         """Whether this browser began this state, and not too long ago. A state is good for one answer."""
         with self._lock:
             begun = self._states.pop(state, None)
-        return begun is not None and self._clock() <= begun.until and _equal(browser, begun.browser)
+        return begun is not None and self._clock() <= begun.until and is_equal(browser, begun.browser)
 
 
 def setup_blueprint(parts: SetupParts, credentials: Callable[[], Credentials | None]) -> Blueprint:
@@ -169,7 +169,7 @@ def _enter(parts: SetupParts, sessions: SetupSessions) -> BaseResponse:
     """Keep what the page's form was posted with, or say what is wrong with it. Raises Forbidden for another form."""
     browser, session = _session(sessions)
     request.max_content_length = MAX_FORM_BYTES
-    if not _equal(request.form.get("form_token", ""), session.form_token):
+    if not is_equal(request.form.get("form_token", ""), session.form_token):
         raise Forbidden("this form does not come from a page that was opened here; open /setup again")
     entered = {name: request.form.get(name, "")[:length] for name, length in _LENGTHS.items()}
     try:
@@ -209,10 +209,6 @@ def _manifest(values: Mapping[str, str]) -> Manifest:
     # The browser comes back to where it is now: this machine, or the address that the host uses too.
     base = f"http://{request.host}" if peer_of(request) == "here" else public_url
     return manifest(values["name"], public_url, f"{base}/setup/callback")
-
-
-def _equal(given: str, known: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), known.encode())
 
 
 def _html(text: str, parts: SetupParts, status: int = 200) -> Response:

@@ -7,8 +7,6 @@ dollars.
 What models are asked to answer in stands in `answers.py`: a review without models does not load it.
 """
 
-from __future__ import annotations
-
 from reviewbot.domain.contracts.base import (
     MANDATORY_WORKER,
     SEVERITY_ORDER,

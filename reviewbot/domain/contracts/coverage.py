@@ -66,11 +66,6 @@ class FileCoverage(Contract):
     earlier: str = ""
     """The earlier head whose review read what was not read now; empty where all was read now, or not at all."""
 
-    @property
-    def readers(self) -> tuple[str, ...]:
-        """Everyone who saw some of it."""
-        return (*self.models, *self.analyzers, *self.scans)
-
 
 class CoverageCount(Contract):
     """How many files of a review are in each state. The states add up to `files`."""

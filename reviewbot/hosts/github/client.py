@@ -11,6 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self, cast
@@ -65,7 +66,7 @@ class ApiAnswer:
     data: JSON
 
 
-class GithubClient:
+class GithubClient(AbstractContextManager["GithubClient"]):
     """One GitHub under one token; a context manager. Blocking, and safe to use from several threads.
 
     Raises HostAccessError, HostMissingError, HostInvalidError, HostLimitError, HostUnknownError and plain HostError.
@@ -116,9 +117,6 @@ class GithubClient:
     def close(self) -> None:
         """Close the connections."""
         self._session.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -39,8 +39,3 @@ def with_seats(worker_set: WorkerSet, count: int) -> WorkerSet:
         prompts={**worker_set.prompts, **{card.name: prompt for card in cards}},
         origin={**worker_set.origin, **{card.name: "package" for card in cards}},
     )
-
-
-def seats_of(worker_set: WorkerSet) -> tuple[WorkerCard, ...]:
-    """The seats of a worker set."""
-    return tuple(card for card in worker_set.cards if card.task_type == SEAT)

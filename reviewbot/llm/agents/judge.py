@@ -224,7 +224,9 @@ class JudgingSynthesizer:
         earlier head's review has read: what is found so late has to pass twice.
         """
         judged = claims[:MAX_JUDGED]
-        prefixes = await in_thread(lambda: {each.handle: self._prefix_of(each) for each in judged})
+        prefixes = await in_thread(
+            lambda: {each.handle: self.prefix_of(each.finding.path) or NO_PREFIX for each in judged}
+        )
         # After a small push that shows all uses there is nothing more to be seen the second time.
         seeing = {handle for handle, prefix in prefixes.items() if prefix.tools or not prefix.small_push}
         batches = enumerate(_batches(judged, prefixes), 1)
@@ -246,9 +248,6 @@ class JudgingSynthesizer:
         if len(claims) > MAX_JUDGED:
             asking.notes.append(unjudged_note(len(claims) - MAX_JUDGED, "there were too many"))
         return found
-
-    def _prefix_of(self, claim: NamedClaim) -> SharedPrefix:
-        return self.prefix_of(claim.finding.path) or NO_PREFIX
 
     async def _rule(
         self,

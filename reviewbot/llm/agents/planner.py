@@ -17,9 +17,9 @@ from reviewbot.domain.contracts import SEVERITY_ORDER, ChangeSet, Finding, Plan,
 from reviewbot.domain.contracts.answers import ProposedPlan
 from reviewbot.domain.errors import EngineError, RefusedError
 from reviewbot.domain.ports import Model, ModelReply, ModelRequest, Recorder, TaskResult
-from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, seats_of
+from reviewbot.llm.agents.ad_hoc_workers import NO_FILES, SEAT
 from reviewbot.llm.client.answers import read_answer
-from reviewbot.llm.prompts.planner_prompt import cards_by_name, follow_up_for, repair_of, request_for
+from reviewbot.llm.prompts.planner_prompt import follow_up_for, repair_of, request_for
 from reviewbot.review.dispatch.second_round import plan_second_round
 from reviewbot.review.plan.build_plan import plan_of
 from reviewbot.review.plan.instruction_lint import one_line
@@ -122,7 +122,7 @@ class ModelPlanner:
 
     def _plan_context(self, change: ChangeSet, routed: Plan) -> PlanContext:
         worker_set, limits = self.routed.worker_set, self.routed.limits
-        seats = seats_of(worker_set)
+        seats = tuple(card for card in worker_set.cards if card.task_type == SEAT)
         routed_to = [card for card in worker_set.cards if card.applies_to != (NO_FILES,)]
         cards = [card for card in routed_to if not limits.workers or card.name in limits.workers]
         allowed = {
@@ -133,7 +133,7 @@ class ModelPlanner:
             )
             for file in change.files
         }
-        by_name = cards_by_name(cards)
+        by_name = {card.name: card for card in cards}
         return PlanContext(
             routed=routed,
             cards=by_name,

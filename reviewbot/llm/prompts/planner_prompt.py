@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Finding, WorkerCard
 from reviewbot.domain.contracts.answers import ProposedPlan
@@ -127,9 +127,10 @@ def _describe_change(change: ChangeSet, context: PlanContext) -> str:
     steps = max(1, int(given) // TOKENS_STEP)
     said = f"{change.title[:MAX_TITLE]}\n\n{change.description[:MAX_DESCRIPTION]}".strip()
     files = [file for file in change.files if file.path in context.slices]
+    cards = sorted(context.cards.values(), key=lambda card: card.name)
     parts = [
         "The workers:",
-        *(f"- {card.name} (up to {card.budget.max_tokens} tokens): {card.description}" for card in _cards(context)),
+        *(f"- {card.name} (up to {card.budget.max_tokens} tokens): {card.description}" for card in cards),
         f"New workers: {_describe_seats(context.seats)}",
         "",
         LIMITS.format(tasks=caps.max_tasks, tokens=steps * TOKENS_STEP, row=caps.chain),
@@ -141,10 +142,6 @@ def _describe_change(change: ChangeSet, context: PlanContext) -> str:
     if said:
         parts += ["", "What the author says of the change:", fence_text("author", said)]
     return "\n".join(parts)
-
-
-def _cards(context: PlanContext) -> Collection[WorkerCard]:
-    return sorted(context.cards.values(), key=lambda card: card.name)
 
 
 def _describe_seats(seats: Sequence[WorkerCard]) -> str:
@@ -170,8 +167,3 @@ def _line(file: FileChange, context: PlanContext) -> str:
 
 def _step(steps: Sequence[tuple[int, str]], number: int) -> str:
     return next(word for bound, word in steps if number <= bound)
-
-
-def cards_by_name(cards: Iterable[WorkerCard]) -> Mapping[str, WorkerCard]:
-    """Cards by their names."""
-    return {card.name: card for card in cards}

@@ -40,13 +40,8 @@ _PLACEHOLDER = re.compile(r"\{(\d{1,9})\}")
 
 
 def render(report: ReportInput) -> str:
-    """The review as the registry of formats asks for it."""
-    return render_sarif_named(report.review, report.fingerprints)
-
-
-def render_sarif_named(review: Review, fingerprints: Mapping[Finding, str]) -> str:
     """The review as a SARIF log, with the fingerprint of every finding."""
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(review, fingerprints)]}
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report.review, report.fingerprints)]}
     return write_json(log, indent=2) + "\n"
 
 

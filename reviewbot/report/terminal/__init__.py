@@ -1,5 +1,1 @@
 """Review -> terminal. The only folder that knows rich, and it loads it for colours and for wide characters."""
-
-from __future__ import annotations
-
-from reviewbot.report.terminal.report import render_terminal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from reviewbot.domain.contracts import Finding, HumanItem, Review, Severity, Verdict
 from reviewbot.report.costs import bill, cost_line, in_words
@@ -36,30 +36,13 @@ _PATHS = 8
 
 
 def render(report: ReportInput) -> str:
-    """The review as the registry of formats asks for it."""
-    return render_terminal(
-        report.review,
-        width=report.width,
-        colour=report.colour,
-        verbose=report.verbose,
-        address_of=report.address_of,
-    )
-
-
-def render_terminal(
-    review: Review,
-    *,
-    width: int,
-    colour: bool,
-    verbose: bool = False,
-    address_of: Callable[[Finding], str] | None = None,
-) -> str:
     """The report as text with a last LF. No line breaks inside "path:line"; with `colour` it holds SGR sequences.
 
     With `verbose` it ends with the names of the tools that ran, and what the tasks took together. With `address_of`
     findings, their rules and weaknesses are links.
     """
-    page = Page(width=width, colour=colour, address_of=address_of)
+    review = report.review
+    page = Page(width=report.width, colour=report.colour, address_of=report.address_of)
     page.paragraph(one_line(review.headline), _VERDICT_STYLES[review.verdict])
     if about := _prose(" ".join(review.about)):
         page.paragraph(about)
@@ -80,7 +63,7 @@ def render_terminal(
         for note in review.notes:
             page.paragraph(_prose(note), indent=2, lead="- ")
     _bill(page, review)
-    _closing(page, review, verbose=verbose)
+    _closing(page, review, verbose=report.verbose)
     return page.render()
 
 

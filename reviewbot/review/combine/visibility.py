@@ -128,15 +128,11 @@ def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:
     )  # fmt: skip
 
 
-def _may_be_critical(finding: Finding) -> bool:
-    return finding.severity == "critical" and finding.confidence >= PERSON_FROM
-
-
 def _why_a_person(finding: Finding, rules: Rules) -> str | None:
     """Why neither showing nor withholding a finding would be right, or None."""
     if finding.severity == "critical" and finding.disputed and by_a_model_alone(finding):
         return f"critical if true: its reader is sure of it, and the judge holds that it is wrong: {finding.disputed}"
-    if not _may_be_critical(finding):
+    if finding.severity != "critical" or finding.confidence < PERSON_FROM:
         return None
     if finding.disputed and by_programs_alone(finding):
         finders = " and ".join(finding.sources)

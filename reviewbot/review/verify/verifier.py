@@ -109,7 +109,7 @@ def agreed_confidence(votes: Iterable[Vote], joint_confidence: JointConfidence) 
         trust = max(trust, _surest(own) if count is None else count, _surest(foreign))
         bonus = max(bonus, _agreement(own, foreign, counted=count is not None))
     trust = max(trust, _surest(vote for vote in heard if not _is_weighed(vote)))
-    believed = _believed(heard)
+    believed = [vote for vote in heard if vote.confidence >= AGREES_FROM]
     if any(vote.program for vote in believed) and any(vote.model for vote in believed):
         bonus = max(bonus, AGREEMENT_BONUS)
     built_in = all(vote.program and not vote.foreign for vote in heard)
@@ -121,10 +121,6 @@ def _agreement(own: Sequence[Vote], foreign: Sequence[Vote], *, counted: bool) -
     if own and foreign:
         return FOREIGN_BONUS
     return AGREEMENT_BONUS if (not counted and _are_two(own)) or _are_two(foreign) else 0
-
-
-def _believed(votes: Iterable[Vote]) -> list[Vote]:
-    return [vote for vote in votes if vote.confidence >= AGREES_FROM]
 
 
 def _is_weighed(vote: Vote) -> bool:

@@ -7,13 +7,13 @@ import re
 import shutil
 import weakref
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from reviewbot.diff.limits import DiffLimits
 from reviewbot.diff.parser.file_names import label, to_bytes
@@ -52,7 +52,7 @@ class RangeDiff(NamedTuple):
     head_sha: str | None
 
 
-class GitRepository:
+class GitRepository(AbstractContextManager["GitRepository"]):
     """A repository on disk, read-only. Nothing is opened before it is needed; `close` or `with` tidies up.
 
     Args:
@@ -205,9 +205,6 @@ class GitRepository:
             del self.__dict__["_opened"]
             self.__dict__.pop("_nothing", None)
             self._index_tree = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()

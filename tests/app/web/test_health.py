@@ -9,7 +9,7 @@ import pytest
 
 from reviewbot.app.store.inbox.counters import Counters, Tally
 from reviewbot.app.store.inbox.store import InboxError, open_store
-from reviewbot.app.web.health import NO_WORKER
+from reviewbot.app.web.app import NO_WORKER
 from reviewbot.domain.errors import ConfigError
 from tests.webhooks import Service, pull_event, service
 

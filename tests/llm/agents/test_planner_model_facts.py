@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.domain.contracts import ChangeSet, FileChange, Hunk, WorkerCard
 from reviewbot.domain.ports import ModelRequest, Text, WorkerSet
-from reviewbot.llm.agents.ad_hoc_workers import seats_of, with_seats
+from reviewbot.llm.agents.ad_hoc_workers import SEAT, with_seats
 from reviewbot.llm.agents.planner import ModelPlanner, PlanningSettings
 from reviewbot.llm.client.requests import digest
 from reviewbot.llm.prompts.delimiters import RULE, fence_text
@@ -129,7 +129,7 @@ def test_seats_are_offered_where_there_are_any(
 def test_a_crew_with_seats_has_a_prompt_for_each(a_worker_set: Callable[..., WorkerSet]) -> None:
     worker_set = with_seats(a_worker_set(), 2)
 
-    assert [card.name for card in seats_of(worker_set)] == ["extra-1", "extra-2"]
+    assert [card.name for card in worker_set.cards if card.task_type == SEAT] == ["extra-1", "extra-2"]
     assert (worker_set.prompts["extra-2"], worker_set.origin["extra-2"]) == (
         shipped_files()["prompts/extra.md"],
         "package",

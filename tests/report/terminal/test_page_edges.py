@@ -23,11 +23,11 @@ from reviewbot.domain.contracts import (
     WorkerUsage,
 )
 from reviewbot.report.plan_report import render_plan
-from reviewbot.report.terminal import render_terminal
 from reviewbot.report.terminal.page import CODE_CHARS, CODE_LINES, MIN_WIDTH, Page
 from reviewbot.report.terminal.timeline import render_timeline
 from reviewbot.report.timeline import Timeline, TimelineRow
 from tests.make import MakeFinding, MakeReview, MakeTask
+from tests.rendering import render_terminal
 
 BARE = {"evidence": "", "trigger": "", "suggestion": ""}
 

@@ -22,7 +22,7 @@ from reviewbot.domain.contracts import (
     Withheld,
     WorkerUsage,
 )
-from reviewbot.report.terminal import render_terminal
+from tests.rendering import render_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,8 +214,8 @@ def test_every_verdict_has_its_headline_first(verdict: Verdict, make_review: Cal
 def test_the_environment_does_not_change_a_page(full_review: Review) -> None:
     program = (
         "import sys; from reviewbot.domain.contracts import Review;"
-        "from reviewbot.report.terminal import render_terminal;"
-        "print(render_terminal(Review.model_validate_json(sys.stdin.read()), width=80, colour=True), end='')"
+        "from reviewbot.report.formats import ReportInput; from reviewbot.report.terminal.report import render;"
+        "print(render(ReportInput(Review.model_validate_json(sys.stdin.read()), {}, 80, True)), end='')"
     )
     run = subprocess.run(
         [sys.executable, "-c", program],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import Final, Generic, NamedTuple, TypeGuard, TypeVar
 
@@ -83,7 +83,7 @@ class Objects:
         self._trees: SingleFlight[tuple[str, bool], tuple[Mapping[str, TreeEntry], bool]] = SingleFlight()
         self._texts: SingleFlight[str, str | UnreadText | None] = SingleFlight()
         self._kept = 0
-        self._batches = BlobBatches(client, repository)
+        self.batches = BlobBatches(client, repository)
         self._ahead: SingleFlight[tuple[str, ...], bool] = SingleFlight()
         self._expected: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -99,14 +99,6 @@ class Objects:
     def listing(self, commit: str) -> tuple[Mapping[str, TreeEntry], bool]:
         """All files and folders of a commit by label, and whether they are all."""
         return self._list_tree(commit, deep=True)
-
-    def read_batches(self, wanted: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
-        """Yield those of many files that could be fetched at once, by hash. Raises nothing."""
-        return self._batches.read(wanted)
-
-    def read_alone(self, sha: str) -> bytes | None:
-        """The bytes of one file, in a request of its own; None where GitHub has none."""
-        return decode_bytes(self._blob_data(sha))
 
     def find(self, commit: str, path: str) -> TreeEntry | None:
         """Find the entry at a path of a commit; a link on the way is a name that is not there. `path` is a label."""
@@ -162,18 +154,21 @@ class Objects:
         if chunk is not None and self._kept < MAX_KEPT_BYTES:
             self._ahead.get((commit, *chunk), lambda: self._read_ahead(commit, chunk))
         text = self._texts.peek(sha, UNREAD)
-        return decode_text(self._blob_data(sha)) if isinstance(text, UnreadText) else text
+        return decode_text(self.blob_data(sha)) if isinstance(text, UnreadText) else text
 
     def _read_ahead(self, commit: str, paths: Sequence[str]) -> bool:
         found = (self.find(commit, path) for path in paths)
-        for sha, raw in self._batches.read([Wanted(each.sha, each.size) for each in found if may_be_text(each)]):
+        for sha, raw in self.batches.read([Wanted(each.sha, each.size) for each in found if may_be_text(each)]):
             text = text_of(raw)
             if self._may_keep(text):
                 self._texts.put(sha, text)
         return True
 
-    def _blob_data(self, sha: str) -> object:
-        """Source: https://docs.github.com/en/rest/git/blobs#get-a-blob."""
+    def blob_data(self, sha: str) -> object:
+        """The base64 of one file, in a request of its own; None where GitHub has none.
+
+        Source: https://docs.github.com/en/rest/git/blobs#get-a-blob.
+        """
         data = self._client.request("GET", f"{self._place}/blobs/{check_sha(sha)}").data
         return data.get("content") if isinstance(data, dict) and data.get("encoding") == "base64" else None
 

@@ -24,7 +24,7 @@ from reviewbot.domain.repository_files import MAX_FILE_BYTES, Expression
 from reviewbot.hosts.github.client import GithubClient
 from reviewbot.hosts.github.files.archive import read_archive
 from reviewbot.hosts.github.files.blobs import Wanted
-from reviewbot.hosts.github.files.trees import REGULAR, Objects, TreeEntry, is_text
+from reviewbot.hosts.github.files.trees import REGULAR, Objects, TreeEntry, decode_bytes, is_text
 from reviewbot.sources.blobs.store import Addition, BlobFolder
 
 MAX_TREE_BYTES = 512 * 2**20
@@ -177,7 +177,7 @@ class WholeTree:
         place.store.check_space(sum(wanted[sha] for sha in left))
         with place.store.adding(wanted, remaining_s()) as addition:
             _keep_all(addition, place.checkout(tuple(addition.left)))
-            if _are_many(addition.left, wanted):
+            if len(addition.left) > FEW_FILES or sum(wanted[sha] for sha in addition.left) > FEW_BYTES:
                 _keep_all(addition, read_archive(self._client, self._repository, self._commit, remaining_s))
             self._read_rest(addition, wanted, remaining_s)
         if 2 * len(addition.left) > len(wanted):
@@ -187,15 +187,11 @@ class WholeTree:
     def _read_rest(self, addition: Addition, wanted: Mapping[str, int], remaining_s: Callable[[], float]) -> None:
         """Read what no archive has, as far as that is reasonable. An error of the host leaves it missing."""
         rest = [Wanted(sha, wanted[sha]) for sha in sorted(addition.left)[:MAX_BY_NAME]]
-        for _, content in takewhile(lambda _: remaining_s() > 0, self._objects.read_batches(rest)):
+        for _, content in takewhile(lambda _: remaining_s() > 0, self._objects.batches.read(rest)):
             addition.keep(content)
         with suppress(HostError):
             for sha in sorted(addition.left)[:MAX_ALONE]:
-                addition.keep(self._objects.read_alone(sha) or b"")
-
-
-def _are_many(left: Collection[str], wanted: Mapping[str, int]) -> bool:
-    return len(left) > FEW_FILES or sum(wanted[sha] for sha in left) > FEW_BYTES
+                addition.keep(decode_bytes(self._objects.blob_data(sha)) or b"")
 
 
 def _keep_all(addition: Addition, contents: Iterator[bytes]) -> None:
