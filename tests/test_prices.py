@@ -24,7 +24,7 @@ cache_write = 1.25
 
 @pytest.mark.slow
 def test_the_models_are_in_the_sdks_list_and_not_deprecated() -> None:
-    from anthropic.resources.messages.messages import DEPRECATED_MODELS  # noqa: PLC0415 - it takes two seconds
+    from anthropic.resources.messages import DEPRECATED_MODELS  # noqa: PLC0415 - it takes two seconds
     from anthropic.types import ModelParam  # noqa: PLC0415 - the same
 
     listed = get_args(get_args(ModelParam)[0])

@@ -141,7 +141,13 @@ def setup(
     trace = Trace(clock, listener, mask)
     foreign, result_notes = imported_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    rules = Rules.of(worker_set.cards, settings.max_findings, table.joint_confidence, given.feedback)
+    rules = Rules.of(
+        worker_set.cards,
+        settings.max_findings,
+        table.joint_confidence,
+        given.feedback,
+        prose_alone=all(file.kind == "prose" for file in subject.change.files),
+    )
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     context = BuildContext(

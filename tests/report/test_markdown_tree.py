@@ -167,7 +167,7 @@ def harmless(field: str, text: str, finding: Finding) -> str:
     if field == "suggestion" and "\n" in block(text):
         return "x\nx"
     if field == "path":
-        return ("x" if len(quote(text)) <= 500 else "x" * 600) + (".nothing" if "." in text else "")
+        return ("x" if len(quote(text, errors="replace")) <= 500 else "x" * 600) + (".nothing" if "." in text else "")
     return "x" if one_line(text) else ""
 
 

@@ -83,8 +83,12 @@ class DebugLeftovers(LineScan):
         """As `LineScan.find_candidates`."""
         if is_test(file.path) or is_run_by_hand(file.path):
             return
-        asked = 0
+        asked, commented = 0, False
         for line in stoppable(added_lines(file)):
+            if file.language == "ruby":  # a comment of several lines begins and ends at the left edge
+                commented = line.text.startswith("=begin") or (commented and not line.text.startswith("=end"))
+                if commented:
+                    continue
             if file.language == "rust" and _TESTS.match(line.text):
                 return
             if _ASKED.search(line.text):

@@ -108,8 +108,9 @@ _SHOWN_TEXT = 300
 _MARKUP = frozenset({UNKNOWN, "html", "vue", "svelte", "csv"})
 """Languages of files whose lines are mostly prose without quotes around it."""
 
-_OBEYED = frozenset("\x1b\x9b")
-"""What begins a command to a terminal. In prose and data other control characters are what a conversion left."""
+_OBEYED = re.compile(r"[\x1b\x9b](?!\[(?:(?!8[;m])\d{1,3};?){0,20}m)")
+"""A command to a terminal that does more than colour; 8 conceals. In prose and data other control characters are what a
+conversion left."""
 
 _NOT_UTF8 = "\ufffd"
 """What the bytes of a file that is no text were read as."""
@@ -200,7 +201,7 @@ def _smuggled(text: str) -> Iterator[HiddenCharacters]:
 
 def _controls(text: str, suspects: list[int], *, prose: bool) -> Iterator[HiddenCharacters]:
     controls = "".join(text[at] for at in suspects if text[at] in CONTROLS)
-    if controls and (not prose or (set(controls) & _OBEYED and _NOT_UTF8 not in text)):
+    if controls and (not prose or (_OBEYED.search(text) and _NOT_UTF8 not in text)):
         yield HiddenCharacters("control-character", controls)
     separators = "".join(text[at] for at in suspects if text[at] in SEPARATORS)
     if separators:

@@ -40,6 +40,8 @@ class Rules:
     """How far several programs are trusted that speak of one place."""
     feedback: FeedbackTable = NO_FEEDBACK
     """What people and later pushes made of earlier findings."""
+    prose_alone: bool = False
+    """The change touches documents alone, so that what is wrong with them does not stand beside defects of code."""
 
     @classmethod
     def of(
@@ -48,17 +50,33 @@ class Rules:
         max_findings: int,
         joint_confidence: JointConfidence = lambda _sources, _rules: None,
         feedback: FeedbackTable = NO_FEEDBACK,
+        *,
+        prose_alone: bool = False,
     ) -> Rules:
         """The thresholds of the workers' cards; of two with one task type the lower."""
         by_type: dict[str, int] = {}
         for card in cards:
             by_type[card.task_type] = min(card.threshold, by_type.get(card.task_type, card.threshold))
-        return cls(by_type, max_findings, joint_confidence, feedback)
+        return cls(by_type, max_findings, joint_confidence, feedback, prose_alone)
 
     def reaches_threshold(self, finding: Finding) -> bool:
         """Whether a finding is certain enough to be shown."""
         # A type without a threshold is withheld and not let through.
         return finding.type in self.thresholds and finding.confidence >= self.thresholds[finding.type]
+
+    def why_minor(self, finding: Finding) -> str:
+        """Why a finding that is true stays out of the way of those that matter; empty where it does not.
+
+        Never a critical one, and by its worth never a security finding that is this certain: text in the change may
+        argue for low worth. A slip in documentation is minor beside code, whatever it is worth.
+        """
+        if finding.worth is None or finding.severity == "critical":
+            return ""
+        if finding.severity == "info" and finding.cause == "documentation" and not self.prose_alone:
+            return "documentation"
+        if finding.worth >= WORTH_FROM or (finding.type == MANDATORY_WORKER and finding.confidence >= SURE):
+            return ""
+        return f"worth {finding.worth}{self.feedback.why_minor(finding)}"
 
 
 @dataclass(frozen=True)
@@ -97,9 +115,8 @@ def sort_findings(single: Sequence[Finding], conflicts: Iterable[Conflict], rule
     for finding in sorted(map(rules.feedback.apply, [*single, *weak]), key=rank):
         if reason := _why_a_person(finding, rules):
             human.append(HumanItem(path=finding.path, line=finding.line, reason=reason, finding=finding))
-        elif rules.reaches_threshold(finding) and is_minor(finding):
-            why = f"true and minor: worth {finding.worth}{rules.feedback.why_minor(finding)}"
-            withheld.append(Withheld(finding=finding, reason="minor", message=why))
+        elif rules.reaches_threshold(finding) and (why := rules.why_minor(finding)):
+            withheld.append(Withheld(finding=finding, reason="minor", message=f"true and minor: {why}"))
         elif rules.reaches_threshold(finding):
             shown.append(finding)
         else:
@@ -109,16 +126,6 @@ def sort_findings(single: Sequence[Finding], conflicts: Iterable[Conflict], rule
     hidden = [*shown[rules.max_findings :], *(f for c in certain[rules.max_findings :] for f in c.findings)]
     withheld += [Withheld(finding=finding, reason="over_cap", message=over) for finding in hidden]
     return SortedFindings(shown[: rules.max_findings], withheld, human, certain[: rules.max_findings])
-
-
-def is_minor(finding: Finding) -> bool:
-    """Whether a finding that is true stays out of the way of those that matter, by its worth.
-
-    Never a critical one, and never a security finding that is this certain: text in the change may argue for low worth.
-    """
-    if finding.worth is None or finding.worth >= WORTH_FROM or finding.severity == "critical":
-        return False
-    return not (finding.type == MANDATORY_WORKER and finding.confidence >= SURE)
 
 
 def rank(finding: Finding) -> tuple[int, int, str, int, str, str]:

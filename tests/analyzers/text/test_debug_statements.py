@@ -101,3 +101,9 @@ def test_a_debugger_call_says_when_it_bites(file_of: FileOf, bare: Snapshot) -> 
 
 def test_it_is_a_scan_of_plain_lines_and_claims_to_understand_no_language() -> None:
     assert DebugLeftovers.languages is None
+
+
+def test_a_call_in_a_comment_of_several_lines_of_ruby_is_no_leftover(file_of: FileOf, bare: Snapshot) -> None:
+    text = "=begin\n  put this where you are:\n  binding.pry\n=end\nbinding.pry"
+
+    assert found(file_of(text, path="lib/plug.rb", language="ruby"), bare) == [(5, 90)]

@@ -72,7 +72,7 @@ def test_a_token_in_a_test_is_told_like_any_other_where_its_checksum_shows_that_
 @pytest.mark.parametrize(
     ("path", "line", "confidence"),
     [
-        ("deploy/keys.env", "KEY={key}", 97),
+        ("deploy/keys.env", "KEY={key}", 75),
         ("spec/fixtures/build.json", "KEY={key}", 70),
         ("web/links.html", "<img src='https://b.example/a?AWSAccessKeyId={key}&Expires=1'>", 70),
         ("web/links.html", "<img src='https://b.example/a?X-Amz-Credential={key}/20260101'>", 70),

@@ -103,3 +103,26 @@ def test_a_review_is_in_order_of_weight_then_of_place_then_of_words(
     first, second = a_finding(**known), a_finding(**known | later)
 
     assert sort_findings([second, first], [], RULES).shown == [first, second]
+
+
+@pytest.mark.parametrize(
+    ("fields", "prose_alone", "reason"),
+    [
+        ({"cause": "documentation", "severity": "info", "worth": 64}, False, "true and minor: documentation"),
+        ({"cause": "documentation", "severity": "info", "worth": 64}, True, None),
+        ({"cause": "documentation", "severity": "warning", "worth": 64}, False, None),
+        ({"cause": "wrong-value", "severity": "info", "worth": 64}, False, None),
+        ({"cause": "wrong-value", "severity": "info", "worth": 40}, False, "true and minor: worth 40"),
+        ({"cause": "documentation", "severity": "info", "worth": None}, False, None),
+        ({"cause": "documentation", "severity": "critical", "worth": 10}, False, None),
+    ],
+)
+def test_a_slip_in_documentation_is_minor_beside_code(
+    a_finding: MakeFinding, fields: dict[str, Any], *, prose_alone: bool, reason: str | None
+) -> None:
+    finding = a_finding(type="logic", confidence=95, **fields)
+
+    weighed = merge_and_sort([finding], Rules(RULES.thresholds, 50, prose_alone=prose_alone))
+
+    assert [entry.message for entry in weighed.withheld] == ([reason] if reason else [])
+    assert len(weighed.shown) == (reason is None)
