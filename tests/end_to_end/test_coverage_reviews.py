@@ -11,11 +11,9 @@ import pytest
 
 from reviewbot.cli.main import main
 from tests.git_repo import GitRepo
+from tests.secret_parts import GIVEN_OUT
 
 HIDDEN = 'import os\n\n\ndef pay(name):\n    os.system("pay " + name)\n    return eval(name)\n'
-KEY = "AKIA" + "IOSFODNN7EXAMPLF"
-"""In two parts, so that nothing takes this file for a leak."""
-
 Review = Callable[..., tuple[int, dict[str, Any]]]
 
 
@@ -121,7 +119,7 @@ def test_attributes_of_a_folder_beside_a_diff_spare_nothing(tmp_path: Path, caps
 def test_the_scans_of_plain_lines_run_whatever_a_file_is_called(
     base: dict[str, str], path: str, review: Review
 ) -> None:
-    code, report = review({"a.py": "x = 1\n", **base}, {path: f'k = "{KEY}"\n'}, "--fail-on", "critical")
+    code, report = review({"a.py": "x = 1\n", **base}, {path: f'k = "{GIVEN_OUT}"\n'}, "--fail-on", "critical")
 
     assert code == 1
     assert rules(report, path) == {"secret"}
