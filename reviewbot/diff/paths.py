@@ -13,9 +13,11 @@ _TESTS = re.compile(
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
-    r"(?:^|/)(?:test_[^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5}|tests?\.[a-z]{1,5})$"
+    r"(?:^|/)(?:test[_-][^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5}|tests?\.[a-z]{1,5})$"
 )
-_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?)(?:[_-][\w-]{1,30})?/|^doc/", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?|user[_-]guide)(?:[_-][\w-]{1,30})?/|^doc/", re.IGNORECASE
+)
 _TOOLING = re.compile(
     r"^(?:(?:packages|apps|libs|crates|modules|services)/[^/]{1,100}/)?(?:scripts?|tools?|tooling|contrib|dev|devtools|ci)/"
     r"|(?:^|/)(?:hack|benchmarks?|bench|jmh|fuzz|\.(?:ci|circleci|devcontainer|docker|vagrant))/"

@@ -10,7 +10,7 @@ TESTS = [
     "Shop.Tests/Cart.cs", "app/src/androidTest/Cart.kt", "crates/integration-tests/src/cart.rs", "tests/a.php",
     "tests/a.py", "a/test/b.go", "src/__tests__/x.ts", "test_a.py", "a/b_test.go", "x.spec.ts", "conftest.py",
     "spec/models/a_spec.rb", "src/FooTest.java", "Testing/x.c", "a/fixtures/key.pem", "src/chain/tests.rs",
-    "cmd/operator/e2e/ssh.go", "app/internal/http/test.key",
+    "cmd/operator/e2e/ssh.go", "app/internal/http/test.key", "keys/test-cert.pem",
 ]  # fmt: skip
 OTHERS = [
     "src/latest/cart.go", "src/contest/Cart.java", "Shop.Testing.Cart.cs", "src/contest.py", "latest.py",
@@ -65,6 +65,7 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
         ("crates/core/benchmarks/read.rs", "tooling"),
         ("docs/conf.py", "examples"),
         ("sample_conf/ssl.key", "examples"),
+        ("user_guide_src/source/038.php", "examples"),
         ("packages/site/modules/doc/index.js", "product"),
         ("internal/acceptance/browser/wait.ts", "tests"),
         ("scripts/tests/run.py", "tests"),

@@ -15,7 +15,8 @@ from tests.action_runner import read_yaml
 ROOT = Path(__file__).parents[2]
 RECORDING = """#!/bin/sh
 printf '%s' "$(basename "$0")" >> "$ASKED"; printf ' %s' "$@" >> "$ASKED"; printf '\\n' >> "$ASKED"
-case "$*" in *--password-stdin*) cat > /dev/null;; *"--method PATCH"*) exit "${PATCH_ENDS:-0}";; "inspect "*) echo "name@sha256:abc";; esac
+case "$*" in *--password-stdin*) cat > /dev/null;; esac
+case "$*" in *"--method PATCH"*) exit "${PATCH_ENDS:-0}";; "inspect "*) echo "name@sha256:abc";; esac
 """
 
 
