@@ -40,7 +40,8 @@ mostly meant to drop: a hint."""
 
 MOSTLY_HELD_BACK = frozenset({
     "actionlint", "hadolint", "loop_costs", "oxlint", "patterns_csharp", "patterns_java", "patterns_kotlin",
-    "patterns_ruby", "patterns_rust", "ruff_logic", "ruff_performance", "ruff_style", "shellcheck", "squawk", "zizmor",
+    "patterns_ruby", "patterns_rust", "ruff_logic", "ruff_performance", "ruff_security", "ruff_style", "shellcheck",
+    "squawk", "zizmor",
 })  # fmt: skip
 """Groups of which most rules stand below 80: too few of their hits were judged or right on other projects."""
 
