@@ -141,13 +141,7 @@ def setup(
     trace = Trace(clock, listener, mask)
     foreign, result_notes = imported_tools(given.results, [file.path for file in subject.change.files])
     tools = all_tools(calibration=table, foreign=foreign)
-    rules = Rules.of(
-        worker_set.cards,
-        settings.max_findings,
-        table.joint_confidence,
-        given.feedback,
-        prose_alone=all(file.kind == "prose" for file in subject.change.files),
-    )
+    rules = _rules(subject, settings, given, worker_set, table)
     suppression = suppression_of(subject, settings, foreign, rules.thresholds)
     kept = MemoryJournal() if journal is None else SecretFreeJournal(journal, mask)
     context = BuildContext(
@@ -186,6 +180,14 @@ def setup(
     )
     built = Setup(parts.planner, executor, parts.synthesizer, clock, trace, parts.fan_out)
     return PreparedRun(built, worker_set, parts.engine.name, name, trace, context.rules, parts.close, parts.preview)
+
+
+def _rules(subject: Subject, settings: Settings, given: RunInputs, worker_set: WorkerSet, table: Calibration) -> Rules:
+    """What is shown of the findings."""
+    prose_alone = all(file.kind == "prose" for file in subject.change.files)
+    return Rules.of(
+        worker_set.cards, settings.max_findings, table.joint_confidence, given.feedback, prose_alone=prose_alone
+    )
 
 
 def _notes(subject: Subject, settings: Settings, journal: Journal | None, given: RunInputs) -> tuple[str, ...]:

@@ -68,6 +68,7 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
         ("user_guide_src/source/038.php", "examples"),
         ("packages/site/modules/doc/index.js", "product"),
         ("internal/acceptance/browser/wait.ts", "tests"),
+        ("ruby/test_app/lib/literal.rb", "tests"),
         ("scripts/tests/run.py", "tests"),
     ],
 )

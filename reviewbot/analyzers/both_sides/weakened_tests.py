@@ -24,6 +24,9 @@ MAX_LINES = 20_000
 _MARKED_ABOVE = 6
 """Lines above a test on which its mark may stand."""
 
+_OF_A_RUNNER = re.compile(r"(?:^|/)(?:fixtures?|only|focus(?:ed)?)/|[._-](?:fixture|only)\.[a-z]{1,5}$")
+"""The tests of programs that run tests: that some run alone is what these try out."""
+
 _CONDITION = re.compile(r"\b(?:if|unless)\b")
 _CALL = re.compile(r"([A-Za-z_]\w*[?!]?)\s?\(")
 
@@ -65,7 +68,8 @@ def weakened_tests(file: ChangedFile) -> Iterator[SideFinding]:
     if words is None or not is_test(file.path):
         return
     rows = [row for hunk in file.hunks for row in hunk_rows(hunk) if row.kind != " "]
-    yield from _focused(words, rows)
+    if not _OF_A_RUNNER.search(file.path):
+        yield from _focused(words, rows)
     sides = [side.split("\n") for side in (file.base, file.head) if side is not None]
     if len(sides) < 2 or max(map(len, sides)) > MAX_LINES:  # noqa: PLR2004 - both of them
         return

@@ -69,6 +69,8 @@ def test_a_focused_test_is_found_in_a_new_file_and_not_where_it_was_one_before(s
 
     assert list(said("", base, path="src/cart.test.ts")) == ["test-focused"]
     assert said(base, base.replace('.only("adds"', '.only("adds up"'), path="src/cart.test.ts") == {}
+    for path in ("test/fixtures/only.fixture.js", "test/only/bdd.spec.js"):
+        assert said("", base, path=path) == {}, "a program that runs tests tries out its own focus there"
 
 
 def test_a_constant_beside_real_assertions_is_no_loss(said: Any) -> None:
