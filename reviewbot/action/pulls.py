@@ -32,6 +32,7 @@ from reviewbot.domain.errors import (
 )
 from reviewbot.hosts.github.auth.access import GithubAccess
 from reviewbot.hosts.github.host import github_host
+from reviewbot.llm.preload import preload_models
 from reviewbot.memory.decisions import decisions_of
 from reviewbot.memory.recall import Recall
 from reviewbot.publish.marker import KEY_VARIABLE, Signer
@@ -64,9 +65,9 @@ def review_range(text: str, runner: JobRunner, inputs: Inputs, work: Work) -> Ac
         except InputError as error:
             raise InputError(f"{error} ({DEPTH})") from None
         settings = settings_by(inputs, subject.base)
-        preloaded = wiring.preload_models(environ, settings.engine)
+        preload_models(environ, settings.engine)
         results = read_step_results(inputs.results, runner)
-        given = wiring.RunInputs(environ=environ, preloaded=preloaded, results=results)
+        given = wiring.RunInputs(environ=environ, results=results)
         run = wiring.setup(subject, settings, given)
         answer = work(partial(run.review, subject.change))
         # What a range has is reviewed once: decisions count, and no ledger is kept.
@@ -119,12 +120,11 @@ class ActionPulls:
 
     async def _review(self, session: HostSession, number: int, run: ForkRun | None = None) -> ActionReview:
         environ = self._inputs.environment(os.environ)
-        preloaded = wiring.preload_models(environ, str(self._inputs.values.get("engine") or "") or None)
+        preload_models(environ, str(self._inputs.values.get("engine") or "") or None)
         options = RunOptions(
             # Beside the key of a fork's review nothing is read that another step may have fetched.
             inputs=wiring.RunInputs(
                 environ=environ,
-                preloaded=preloaded,
                 checkout=None if run else self._runner.workspace,
                 results=read_step_results(self._inputs.results, self._runner),
             ),

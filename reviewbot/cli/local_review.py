@@ -41,8 +41,6 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         said.append(message)
         say(message)
 
-    # Loading the models' SDK takes longer than reading most changes, so that it is begun first.
-    preloaded = wiring.preload_models(os.environ, arguments.engine)
     with ExitStack() as closing:
         subject = local_subject(arguments, asked.diff, note, closing)
         settings = wiring.settings_for(subject.base, os.environ, flags_of(arguments))
@@ -51,7 +49,7 @@ def review_change(arguments: argparse.Namespace, asked: Asked) -> int:
         journal = None
         if not arguments.no_cache:
             journal = closing.enter_context(wiring.open_journal(os.environ))
-        inputs = read_inputs(arguments, preloaded)
+        inputs = read_inputs(arguments)
         run = wiring.setup(subject, settings, inputs, journal=journal, listener=progress.on_event)
         if is_preview(arguments):
             return preview(arguments, subject, settings, run)

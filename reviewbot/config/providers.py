@@ -32,6 +32,10 @@ class Provider:
         """Whether the environment holds a key of it."""
         return any(environ.get(name) for name in self.keys)
 
+    def can_ask(self, environ: Mapping[str, str]) -> bool:
+        """Whether there is a key for it, or it logs in by itself."""
+        return not self.keys or self.has_key(environ)
+
 
 def _provider(name: str, row: Mapping[str, Any]) -> Provider:
     models = {tier: row[tier] for tier in TIERS if tier in row}

@@ -12,5 +12,4 @@ from reviewbot.wiring.change_sources import (
 )
 from reviewbot.wiring.component_factory import Baseline
 from reviewbot.wiring.models import effective, prices_of, tiers_of
-from reviewbot.wiring.preload import preload_models
 from reviewbot.wiring.worker_limits import limit_workers

@@ -87,8 +87,6 @@ class RunInputs:
     """Files of results of other programs, each with its name."""
     environ: Mapping[str, str] = field(default_factory=dict)
     """Where keys are; empty: there are none."""
-    preloaded: object = None
-    """The models' SDK, where it is being loaded already."""
     rates: MakeRateLimiter | None = None
     """The rate of calls, where other processes share it."""
     checkout: Path | None = None
@@ -152,7 +150,7 @@ def setup(
         notes=(*worker_set.notes, *_notes(subject, settings, journal, given), *suppression.notes, *result_notes),
         handed_in=_handed_in(worker_set, foreign),
         mask=mask,
-        services=RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates),
+        services=RunServices(clock, kept, trace, given.environ, given.rates),
         tools=tools,
         measured=given.measured,
         refused=suppression.suppressor.refused,

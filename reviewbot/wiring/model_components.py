@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -59,7 +58,7 @@ def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | 
         prompt("planner"),
         PlanningSettings(plan_above=settings.plan_above, replan=settings.replan),
         session.deadline.remaining_s,
-        lambda plan: head.begin(plan, session.ready),
+        head.begin,
         _mask(context),
     )
     foreign = [name for name, origin in context.worker_set.origin.items() if origin != "package"]
@@ -90,7 +89,7 @@ def model_parts(settings: Settings, context: BuildContext, baseline: Baseline | 
         engine=engine,
         planner=BundlingPlanner(planner, settings.effort, foreign, begin),
         synthesizer=judge,
-        close=_all_of(engine.close, head.close, session.close),
+        close=_both(engine.close, head.close),
         preview=preview,
         # A few more than calls, to be prepared while others wait; the time of a task runs while it waits for its call.
         tasks_at_once=settings.calls_in_flight + settings.calls_in_flight // 4,
@@ -149,11 +148,12 @@ def _mask(context: BuildContext) -> Callable[[str], str]:
     return partial(context.mask, keep_lines=True)
 
 
-def _all_of(*closers: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+def _both(first: Callable[[], Awaitable[None]], second: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
     async def close() -> None:
-        async with AsyncExitStack() as stack:
-            for each in reversed(closers):
-                stack.push_async_callback(each)
+        try:
+            await first()
+        finally:
+            await second()
 
     return close
 

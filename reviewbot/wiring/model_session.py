@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from reviewbot.config import Settings
@@ -25,16 +24,13 @@ class ModelSession:
     model: Model
     usage_ledger: UsageLedger
     deadline: Deadline
-    ready: Callable[[], Awaitable[object]]
-    """Done when the SDK is loaded."""
-    close: Callable[[], Awaitable[None]]
 
 
 def open_session(settings: Settings, services: RunServices) -> ModelSession:
     """Open the session. Raises ConfigError where no model can be asked."""
     provider, models, prices = provider_of(settings), tiers_of(settings), prices_of(settings)
     timeout_s = float(settings.task_timeout_s or DEFAULT_TIMEOUT_S)
-    request = ConnectRequest(provider.name, services.environ, models, prices, timeout_s, services.preloaded)
+    request = ConnectRequest(provider.name, services.environ, models, prices, timeout_s)
     client = folder_of(provider).connect(request)
     deadline = Deadline(services.clock, settings.deadline_s - min(MAX_MARGIN_S, MARGIN * settings.deadline_s))
     limits = SpendLimits(settings.max_cost, settings.max_calls, settings.max_tokens, settings.worker_tokens)
@@ -52,12 +48,7 @@ def open_session(settings: Settings, services: RunServices) -> ModelSession:
         origin=client.address,
     )
 
-    async def close() -> None:
-        await client.aclose()
-        if client.load_ms is not None:
-            services.trace.record("sdk_loaded", duration_ms=client.load_ms)
-
-    return ModelSession(build_client(client, config), ledger, deadline, client.ready, close)
+    return ModelSession(build_client(client, config), ledger, deadline)
 
 
 def _rate_limiter(settings: Settings, services: RunServices, origin: str) -> RateLimiter:

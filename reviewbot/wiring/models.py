@@ -45,12 +45,7 @@ def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether models review: that was said, or nothing was and there is a key, or a provider with its own login."""
     if settings.engine is not None:
         return settings.engine == "models"
-    return can_ask(provider_of(settings), environ)
-
-
-def can_ask(provider: Provider, environ: Mapping[str, str]) -> bool:
-    """Whether there is a key for the provider, or it logs in by itself."""
-    return not provider.keys or provider.has_key(environ)
+    return provider_of(settings).can_ask(environ)
 
 
 def tiers_of(settings: Settings) -> Mapping[Tier, str]:
@@ -115,6 +110,4 @@ class RunServices:
     journal: Journal
     trace: Recorder
     environ: Mapping[str, str]
-    preloaded: object = None
-    """The models' SDK, where it is being loaded already."""
     rates: MakeRateLimiter | None = None

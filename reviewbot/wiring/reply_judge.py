@@ -61,11 +61,8 @@ async def judge_reply(
         SharedPrefix("large", system=(Text(RULE),)), [NamedClaim(HANDLE, finding)], code, prompt("judge"), NO_TOOLS,
         mask=by_line, subject="reply", reply=reply,
     )  # fmt: skip
-    session = open_session(settings, RunServices(clock, kept, trace, given.environ, given.preloaded, given.rates))
-    try:
-        answer = await session.model.ask(request)
-    finally:
-        await session.close()
+    session = open_session(settings, RunServices(clock, kept, trace, given.environ, given.rates))
+    answer = await session.model.ask(request)
     ruling = next((each for each in read_answer(answer, ReviewAnswer).rulings if each.claim == HANDLE), None)
     if ruling is None:
         raise EngineError("the judge ruled on another claim")

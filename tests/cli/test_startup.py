@@ -13,7 +13,7 @@ from tests.make import one_fast
 
 EXAMPLE = Path(__file__).parents[2] / "examples/orders/change.diff"
 NEVER = {"anthropic", "github", "flask", "dbos"}
-OF_MODELS = {"reviewbot.llm", "reviewbot.llm.providers.claude", "reviewbot.domain.contracts.answers", "re2"}
+OF_MODELS = {"reviewbot.llm.agents", "reviewbot.llm.providers", "reviewbot.domain.contracts.answers", "re2"}
 """What only a review with models needs."""
 OF_OTHERS = {"reviewbot.hosts.base", "reviewbot.publish.marker", "reviewbot.report.estimate_report"}
 """What only a review that is published, or an estimate, needs."""
@@ -65,4 +65,4 @@ def test_only_the_command_that_is_run_gets_its_options() -> None:
 
 @pytest.mark.slow
 def test_a_review_with_a_key_loads_what_asks_a_model(tmp_path: Path) -> None:
-    assert loaded(tmp_path, "review", str(EXAMPLE), "--estimate", key="sk-ant-none") >= {"reviewbot.llm"}
+    assert loaded(tmp_path, "review", str(EXAMPLE), "--estimate", key="sk-ant-none") >= {"reviewbot.llm.agents"}

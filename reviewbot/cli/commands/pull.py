@@ -54,7 +54,6 @@ UNSHOWN = "the report could not be written to where the one who ran the review w
 def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> int:
     """`reviewbot review --pr`. Raises HostError, InputError and ConfigError. `clock` is for the waits of posting."""
     pull = resolve_pull(arguments.pr)
-    preloaded = wiring.preload_models(os.environ, arguments.engine)
     with ExitStack() as closing:
         progress = Progress(sys.stderr, os.environ, quiet=arguments.quiet)
         closing.callback(progress.close)
@@ -62,7 +61,7 @@ def review_pull(arguments: argparse.Namespace, clock: Clock | None = None) -> in
         session = _session(pull, journal, closing, clock)
         options = RunOptions(
             flags=flags_of(arguments),
-            inputs=replace(read_inputs(arguments, preloaded), checkout=Path()),
+            inputs=replace(read_inputs(arguments), checkout=Path()),
             journal=journal,
             listener=progress.on_event,
             anew=_anew(arguments),

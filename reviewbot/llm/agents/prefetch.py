@@ -8,7 +8,7 @@ call is still running, this may begin with the routed plan: what analyzers say o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 
 from reviewbot.domain.contracts import Payload, Plan, WorkerCard
 from reviewbot.domain.ports import Answer, Engine, Escalated, WorkOrder
@@ -17,7 +17,6 @@ FILES_AT_ONCE = 8
 """Files whose tools run at the same time: enough for one start of a program to read several, and processors are few."""
 
 Key = tuple[str, Payload]
-Ready = Callable[[], Awaitable[object]]
 
 
 class ProgramPrefetch:
@@ -38,11 +37,8 @@ class ProgramPrefetch:
         """As the analyzers do."""
         return self._programs.covers(card, language)
 
-    def begin(self, plan: Plan, ready: Ready | None = None) -> None:
-        """Begin on every slice of the plan that programs cover and that was not begun before.
-
-        `ready` is awaited first, also where it fails: loading the SDK for a model call must not be held up.
-        """
+    def begin(self, plan: Plan) -> None:
+        """Begin on every slice of the plan that programs cover and that was not begun before."""
         files: dict[str, dict[Key, WorkOrder]] = {}
         for order in self._orders(plan):
             key = (order.card.name, order.task.payload)
@@ -53,7 +49,7 @@ class ProgramPrefetch:
             place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             begun = {key: asyncio.create_task(self._early(order, place)) for key, order in orders.items()}
             self._begun |= begun
-            holding = asyncio.create_task(self._hold(place, tuple(begun.values()), ready))
+            holding = asyncio.create_task(self._hold(place, tuple(begun.values())))
             self._files.add(holding)
             holding.add_done_callback(self._files.discard)
 
@@ -75,12 +71,8 @@ class ProgramPrefetch:
         await asyncio.shield(place)
         return await self._programs.work(order)
 
-    async def _hold(
-        self, place: asyncio.Future[None], tools: Iterable[asyncio.Task[Answer | Escalated]], ready: Ready | None
-    ) -> None:
+    async def _hold(self, place: asyncio.Future[None], tools: Iterable[asyncio.Task[Answer | Escalated]]) -> None:
         """Hold a place for a file until all of its tools have ended."""
-        if ready is not None:
-            await asyncio.wait([asyncio.ensure_future(ready())])
         async with self._places:
             place.set_result(None)
             await asyncio.wait(tools)

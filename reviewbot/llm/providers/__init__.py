@@ -9,33 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
-from reviewbot.config.providers import Provider
-from reviewbot.domain.contracts import Tier
-from reviewbot.domain.ports import Model
-from reviewbot.prices import PriceTable
+if TYPE_CHECKING:
+    # The SDK begins to load before anything of this is there.
+    from reviewbot.config.providers import Provider
+    from reviewbot.domain.contracts import Tier
+    from reviewbot.domain.ports import ModelReply, ModelRequest
+    from reviewbot.prices import PriceTable
 
 DEFAULT_TIMEOUT_S = 120.0
 """Seconds without a byte of an answer. While a model thinks, an API sends a sign of life every few seconds."""
 
 
-class ModelClient(Model, Protocol):
-    """The models of one provider, for one run. `ask` tries one call once: retries are made by the caller."""
+class ModelClient(Protocol):
+    """The models of one provider, for one run: a `Model`."""
 
     @property
     def address(self) -> str:
         """Where calls go: limits of rates and stored answers belong to it. It may hold a password, and is not shown."""
 
-    @property
-    def load_ms(self) -> int | None:
-        """Milliseconds that loading the SDK took; None as long as it is not there."""
-
-    async def ready(self) -> object:
-        """Wait until the SDK is loaded. Raises ConfigError where it cannot be."""
-
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
+    async def ask(self, request: ModelRequest) -> ModelReply:
+        """As `Model.ask`, one try of one call: retries are made by the caller."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +44,12 @@ class ConnectRequest:
     models: Mapping[Tier, str]
     prices: PriceTable
     timeout_s: float = DEFAULT_TIMEOUT_S
-    preloaded: object = None
-    """What `preload` returned, where it was called."""
 
 
 class ProviderFolder(Protocol):
     """The functions of a folder."""
 
-    def preload(self) -> object:
+    def preload(self) -> None:
         """Begin to load the SDK beside other work."""
 
     def connect(self, request: ConnectRequest) -> ModelClient:

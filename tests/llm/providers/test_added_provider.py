@@ -21,16 +21,10 @@ ANSWER = '{"summary": "It prints.", "themes": [], "findings": [], "hints": [], "
 
 
 class Client:
-    load_ms, address = None, "echo"
+    address = "echo"
 
     def __init__(self, request):
         self.request = request
-
-    async def ready(self):
-        return None
-
-    async def aclose(self):
-        return None
 
     async def ask(self, request):
         used = Usage(calls=1, input_tokens=3_000)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from hypothesis import strategies as st
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import AccountError, ConfigError, EngineError, TransientError
 from reviewbot.domain.ports import ModelReply, ModelRequest, OfferedTool, Text, ToolAnswer, ToolCall, Turn
-from reviewbot.llm.providers.claude import Access, ClaudeModel
-from reviewbot.llm.providers.claude.sdk import Sdk, client_of
+from reviewbot.llm.providers.claude.access import Access
+from reviewbot.llm.providers.claude.model import ClaudeModel
+from reviewbot.llm.providers.claude.sdk import Sdk
+from reviewbot.llm.providers.claude.sdk_process import client_of
 from reviewbot.llm.providers.claude.wire import Assembly, params_of, reply_of
 from reviewbot.prices import Price, PriceTable, default_models, packaged_prices
 from tests.messages_api import MessagesApi, Scripted, answered, called, problems_of, said
@@ -34,14 +37,11 @@ MODELS = default_models()
 
 
 def asked(api: MessagesApi, *requests: ModelRequest, **fields: Any) -> list[ModelReply]:
-    """The answers to some requests, one after the other, by a model that is closed at the end."""
+    """The answers to some requests, one after the other."""
     model = ClaudeModel(Access(key=KEY, base_url=api.url, **fields), MODELS, packaged_prices())
 
     async def run() -> list[ModelReply]:
-        try:
-            return [await model.ask(request) for request in requests]
-        finally:
-            await model.aclose()
+        return [await model.ask(request) for request in requests]
 
     return asyncio.run(run())
 
@@ -287,45 +287,35 @@ def test_an_answer_that_was_not_streamed_after_all_is_read(
     assert reply.usage == Usage(calls=1, input_tokens=3, output_tokens=2, cost_usd=(3 * 2 + 2 * 10) / 1e6)
 
 
-def test_each_event_loop_has_a_client_of_its_own(
+def test_one_model_is_asked_from_several_event_loops(
     messages_api: MessagesApi, a_request: Callable[..., ModelRequest]
 ) -> None:
     messages_api.script(said("one"), said("two"))
     model = ClaudeModel(Access(key=KEY, base_url=messages_api.url), MODELS)
-
-    async def run() -> str:
-        reply = await model.ask(a_request())
-        await model.aclose()
-        await model.aclose()  # there is none any more
-        return reply.text
-
-    assert [asyncio.run(run()), asyncio.run(run())] == ["one", "two"]
+    assert [asyncio.run(model.ask(a_request())).text for _ in range(2)] == ["one", "two"]
 
 
-def test_the_authorities_are_read_beside_the_sdk_and_serve_every_client() -> None:
-    sdk = Sdk()
-    module = sdk.begin().result()
+def test_a_client_trusts_the_authorities_that_it_is_given() -> None:
+    import anthropic  # noqa: PLC0415 - it takes two seconds
 
-    async def authorities() -> list[object]:
-        clients = [client_of(module, Access(key=KEY), sdk.trusted) for _ in range(2)]
-        for client in clients:
-            await client.close()
-        return [client._client._transport._pool._ssl_context for client in clients]
+    trusted = ssl.create_default_context()
 
-    assert sdk.trusted is not None
-    assert asyncio.run(authorities()) == [sdk.trusted, sdk.trusted]
+    async def authorities() -> object:
+        client = client_of(anthropic, asdict(Access(key=KEY)), trusted)
+        await client.close()
+        return client._client._transport._pool._ssl_context
+
+    assert asyncio.run(authorities()) is trusted
 
 
 def test_authorities_that_cannot_be_read_are_the_settings_fault(
     a_request: Callable[..., ModelRequest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "nothing.pem"))
-    sdk = Sdk()
-    model = ClaudeModel(Access(key=KEY, base_url="https://127.0.0.1:9"), MODELS, sdk=sdk)
+    model = ClaudeModel(Access(key=KEY, base_url="https://127.0.0.1:9"), MODELS, sdk=Sdk())
 
     with pytest.raises(AccountError, match=r"anthropic cannot be used \(FileNotFoundError\)"):
         asyncio.run(model.ask(a_request()))
-    assert sdk.trusted is None
 
 
 def test_the_price_is_that_of_the_model_that_was_asked_where_the_answers_id_has_none() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import sys
-from dataclasses import replace
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from multiprocessing import Pipe
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,9 +18,11 @@ import pytest
 from reviewbot.domain.contracts import Usage
 from reviewbot.domain.errors import AccountError, CallRejectedError, EngineError, TooLongError, TransientError
 from reviewbot.domain.ports import ModelReply, ModelRequest
-from reviewbot.llm.providers.claude import Access, ClaudeModel
+from reviewbot.llm.providers.claude.access import Access
 from reviewbot.llm.providers.claude.errors import PAUSE_S, retry_after_s
-from reviewbot.llm.providers.claude.sdk import COLLECT_EVERY, Sdk
+from reviewbot.llm.providers.claude.model import ClaudeModel
+from reviewbot.llm.providers.claude.sdk import Part, Sdk
+from reviewbot.llm.providers.claude.sdk_process import SdkServer
 from reviewbot.prices import default_models
 from tests.make import MakeRequest
 from tests.messages_api import MessagesApi, Scripted, failed, held, said
@@ -31,13 +34,7 @@ SECRET_BODY = "a body with sk-test-canary in it"
 def ask(url: str, request: ModelRequest, **fields: Any) -> ModelReply:
     model = ClaudeModel(Access(**{"key": KEY, "base_url": url, **fields}), default_models())
 
-    async def run() -> ModelReply:
-        try:
-            return await model.ask(request)
-        finally:
-            await model.aclose()
-
-    return asyncio.run(run())
+    return asyncio.run(model.ask(request))
 
 
 def fault(api: MessagesApi, request: ModelRequest, *answers: Scripted, **fields: Any) -> EngineError:
@@ -129,7 +126,6 @@ def asked_in_turn(model: Any, *requests: ModelRequest) -> list[EngineError]:
                 await model.ask(request)
             except EngineError as error:
                 errors.append(error)
-        await model.aclose()
         return errors
 
     return asyncio.run(run())
@@ -165,38 +161,44 @@ WHOLE = ("APIStatusError", "APITimeoutError", "APIConnectionError", "Timeout")
 class Breaking:
     """An SDK whose clients, or their calls, fail in a library that it uses."""
 
-    load_ms = None
-    trusted = None
-
     def __init__(self, *, at_once: bool) -> None:
+        import anthropic  # noqa: PLC0415 - as the program, not before it is needed
+
         self.at_once = at_once
+        self.DefaultAsyncHttpxClient = SimpleNamespace
+        for name in WHOLE:
+            setattr(self, name, getattr(anthropic, name))
 
-    async def module(self) -> Any:
-        import anthropic  # noqa: PLC0415 - as the adapter, not before it is needed
-
-        known = {name: getattr(anthropic, name) for name in WHOLE}
-        return SimpleNamespace(**known, DefaultAsyncHttpxClient=SimpleNamespace, AsyncAnthropic=self._client)
-
-    def _client(self, **_fields: object) -> Any:
+    def AsyncAnthropic(self, **_fields: object) -> Any:  # noqa: N802 - the SDK's name
         if self.at_once:
             raise ForeignError(f"cannot log in with {KEY}")
-        return SimpleNamespace(messages=SimpleNamespace(create=self._create), close=self._close)
+        return SimpleNamespace(messages=SimpleNamespace(create=self._create))
 
     async def _create(self, **_fields: object) -> Any:
         raise ForeignError(f"cannot log in with {KEY}")
 
-    async def _close(self) -> None:
-        """Nothing is open."""
 
-
-@pytest.mark.parametrize(("at_once", "kind"), [(True, AccountError), (False, CallRejectedError)])
-def test_a_foreign_error_is_told_by_its_type_alone(
-    a_request: MakeRequest, kind: type[EngineError], *, at_once: bool
-) -> None:
+@pytest.mark.parametrize(("at_once", "kind"), [(True, "unusable"), (False, "rejected")])
+def test_a_foreign_error_is_told_by_its_type_alone(kind: str, *, at_once: bool) -> None:
+    ours, theirs = Pipe()
     sdk: Any = Breaking(at_once=at_once)
-    model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)
+    server = Thread(target=lambda: asyncio.run(SdkServer(theirs, sdk).serve()))
+    server.start()
+    ours.send((1, asdict(Access(key=KEY)), {}))
 
-    (error,) = asked_in_turn(model, a_request())
+    assert ours.recv() == (1, kind, "ForeignError")
+    ours.close()
+    server.join(10)
+    assert not server.is_alive()
+
+
+@pytest.mark.parametrize(("part", "kind"), [("unusable", AccountError), ("rejected", CallRejectedError)])
+def test_an_error_of_a_library_names_what_to_check(a_request: MakeRequest, part: str, kind: type[EngineError]) -> None:
+    class Answering(Sdk):
+        async def answer(self, *_: object) -> AsyncGenerator[Part, None]:
+            yield part, "ForeignError"
+
+    (error,) = asked_in_turn(ClaudeModel(Access(key=KEY), default_models(), sdk=Answering()), a_request())
 
     assert type(error) is kind
     assert str(error) == "anthropic cannot be used (ForeignError): check ANTHROPIC_API_KEY"
@@ -351,15 +353,19 @@ def test_a_provider_without_its_settings_is_told_as_that(
 
 
 def test_a_provider_without_its_library_is_told_as_that(
-    a_request: MakeRequest, monkeypatch: pytest.MonkeyPatch
+    a_request: MakeRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "google.auth", None)
-    monkeypatch.setitem(sys.modules, "botocore", None)
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(EngineError, match=r"vertex cannot be used .*anthropic\[vertex\]"):
-        ask("http://127.0.0.1:9", a_request(), provider="vertex", key=None, region="global", project="p")
-    with pytest.raises(EngineError, match=r"bedrock cannot be used .*anthropic\[bedrock\]"):
-        ask("http://127.0.0.1:9", a_request(), provider="bedrock", key=None, region="us-east-1")
+    for name in ("google", "botocore", "boto3"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    sdk = Sdk()
+    for provider in ("vertex", "bedrock"):
+        with pytest.raises(EngineError, match=rf"{provider} cannot be used .*anthropic\[{provider}\]"):
+            asyncio.run(
+                ClaudeModel(Access(provider, region="us-east-1", project="p"), default_models(), sdk=sdk).ask(
+                    a_request()
+                )
+            )
 
 
 def test_vertex_is_asked_with_its_token_below_its_own_path(messages_api: MessagesApi, a_request: MakeRequest) -> None:
@@ -372,59 +378,3 @@ def test_vertex_is_asked_with_its_token_below_its_own_path(messages_api: Message
     for asked in messages_api.asked:
         assert asked.path.startswith(path)
         assert asked.headers["authorization"] == f"Bearer {KEY}"
-
-
-def test_the_sdk_is_loaded_in_the_background_and_says_how_long_that_took(a_request: MakeRequest) -> None:
-    sdk = Sdk()
-    model = ClaudeModel(Access(key=KEY, base_url="http://127.0.0.1:9"), default_models(), sdk=sdk)
-    assert model.load_ms is None
-    assert sdk.begin() is sdk.begin()
-    with pytest.raises(TransientError):
-        asyncio.run(model.ask(a_request()))
-    assert model.load_ms is not None
-
-
-def test_an_sdk_that_breaks_while_it_is_loaded_is_told_as_that(
-    a_request: MakeRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "reviewbot_broken_module.py").write_text("raise KeyError('/root/secret')")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    model = ClaudeModel(Access(key=KEY), default_models(), sdk=Sdk(("reviewbot_broken_module",)))
-    with pytest.raises(AccountError, match=r"cannot be loaded \(KeyError\): install it again"):
-        asyncio.run(model.ask(a_request()))
-
-
-def test_garbage_is_not_looked_for_while_the_sdk_is_loaded_and_then_as_often_as_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "reviewbot_counting_module.py").write_text("import gc\nTHRESHOLD = gc.get_threshold()[0]\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    before = gc.get_threshold()
-
-    module = asyncio.run(Sdk(("reviewbot_counting_module",)).module())
-
-    assert (module.THRESHOLD, gc.get_threshold()) == (COLLECT_EVERY, before)
-
-
-def test_what_the_sdk_made_is_left_out_of_looks_for_garbage_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "reviewbot_lasting_module.py").write_text("KEPT = [[] for _ in range(1_000)]\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    before = gc.get_freeze_count()
-
-    asyncio.run(Sdk(("reviewbot_lasting_module",)).module())
-
-    frozen = gc.get_freeze_count()
-    assert frozen > before + 1_000
-    garbage: list[list[int]] = [[] for _ in range(1_000)]
-    asyncio.run(Sdk(("reviewbot_lasting_module",)).module())
-    assert gc.get_freeze_count() < frozen + len(garbage)
-
-
-def test_an_sdk_that_is_not_there_is_told_as_that(a_request: MakeRequest) -> None:
-    sdk = Sdk(("reviewbot_no_such_module",))
-    model = ClaudeModel(Access(key=KEY), default_models(), sdk=sdk)
-    with pytest.raises(EngineError, match="cannot be loaded"):
-        asyncio.run(model.ask(a_request()))
-    assert sdk.load_ms is None

@@ -19,7 +19,8 @@ from reviewbot.domain.ports import Clock, ModelReply, ModelRequest, OfferedTool
 from reviewbot.llm.client.budget import Deadline, SpendLedger
 from reviewbot.llm.client.retry import RetryPolicy
 from reviewbot.llm.client.stack import ClientConfig, build_client
-from reviewbot.llm.providers.claude import Access, ClaudeModel
+from reviewbot.llm.providers.claude.access import Access
+from reviewbot.llm.providers.claude.model import ClaudeModel
 from reviewbot.prices import default_models
 from reviewbot.sources.memory import MemoryJournal, SystemClock
 from tests.make import MakeRequest, one_fast
@@ -56,11 +57,8 @@ def ask(
         config = ClientConfig(
             time, Deadline(time, seconds), SpendLedger(), MemoryJournal(), trace, default_models(), retry=policy
         )
-        try:
-            asked = build_client(model, config)
-            return list(await asyncio.gather(*(asked.ask(each) for each in requests), return_exceptions=True))
-        finally:
-            await model.aclose()
+        asked = build_client(model, config)
+        return list(await asyncio.gather(*(asked.ask(each) for each in requests), return_exceptions=True))
 
     return asyncio.run(run())
 

@@ -2,30 +2,34 @@
 
     model    `ClaudeModel`: one try of one call
     access   who serves the models, and the key
-    sdk      the SDK, loaded beside other work
+    sdk      the process in which the SDK runs, and sdk_process: its program
     wire     a request and an answer as the API writes them
     errors   the API's errors as ours
 
-Written against version 2.12 of the SDK `anthropic`, which no other module imports.
+Written against version 2.12 of the SDK `anthropic`, which no module but sdk_process imports.
 """
 
 from __future__ import annotations
 
-from reviewbot.llm.providers import ConnectRequest
-from reviewbot.llm.providers.claude.access import Access, read_access
-from reviewbot.llm.providers.claude.model import ClaudeModel
-from reviewbot.llm.providers.claude.sdk import Sdk
+from typing import TYPE_CHECKING
+
+from reviewbot.llm.providers.claude.sdk import shared_sdk
+
+if TYPE_CHECKING:
+    from reviewbot.llm.providers import ConnectRequest
+    from reviewbot.llm.providers.claude.model import ClaudeModel
 
 
-def preload() -> Sdk:
+def preload() -> None:
     """Begin to load the SDK."""
-    sdk = Sdk()
-    sdk.begin()
-    return sdk
+    shared_sdk().begin()
 
 
 def connect(request: ConnectRequest) -> ClaudeModel:
     """As `ProviderFolder.connect`."""
+    # Not with `preload`, which is called before anything else is loaded.
+    from reviewbot.llm.providers.claude.access import read_access  # noqa: PLC0415
+    from reviewbot.llm.providers.claude.model import ClaudeModel  # noqa: PLC0415
+
     access = read_access(request.provider, request.environ, request.timeout_s)
-    sdk = request.preloaded if isinstance(request.preloaded, Sdk) else Sdk()
-    return ClaudeModel(access, request.models, request.prices, sdk)
+    return ClaudeModel(access, request.models, request.prices)

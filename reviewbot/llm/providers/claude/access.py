@@ -9,11 +9,6 @@ from reviewbot.config.providers import PROVIDERS
 from reviewbot.domain.errors import ConfigError
 from reviewbot.llm.providers import DEFAULT_TIMEOUT_S
 
-ANTHROPIC_URL = "https://api.anthropic.com"
-
-CONNECT_S = 10.0
-"""Seconds until a connection stands."""
-
 CREDENTIALS: dict[str, str] = {
     "anthropic": "ANTHROPIC_API_KEY",
     "bedrock": "AWS_BEARER_TOKEN_BEDROCK or the AWS credentials, and AWS_REGION",

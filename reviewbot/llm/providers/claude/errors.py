@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import Any
 
 from reviewbot.domain.contracts import Tier
 from reviewbot.domain.errors import AccountError, CallRejectedError, EngineError, TooLongError, TransientError
@@ -49,16 +49,28 @@ _PASSING_WORDS = {
 }
 
 
-def from_status(error: Any, access: Access, tier: Tier, model: str) -> EngineError:  # noqa: ANN401 - an SDK's class
-    """Our error for an `APIStatusError` of the SDK."""
-    status = error.status_code
+@dataclass(frozen=True)
+class Refusal:
+    """What an `APIStatusError` of the SDK holds."""
+
+    status: int
+    type: str
+    code: str
+    message: str
+    headers: Mapping[str, str]
+    """Those that say when to ask again."""
+
+
+def from_status(refusal: Refusal, access: Access, tier: Tier, model: str) -> EngineError:
+    """Our error for a request that the API refused."""
+    status = refusal.status
     if status == HTTPStatus.OK:
-        status = STATUS_OF.get(str(error.type), 500)
-    if getattr(error, "error_code", None) in SPENT:
+        status = STATUS_OF.get(refusal.type, 500)
+    if refusal.code in SPENT:
         return AccountError(f"the account's limit of spending is reached ({status})")
     if status in PASSING or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        return _passing(status, retry_after_s(error.response.headers))
-    return _final(status, str(error.api_message or "").casefold(), access, (tier, model))
+        return _passing(status, retry_after_s(refusal.headers))
+    return _final(status, refusal.message.casefold(), access, (tier, model))
 
 
 def from_body(body: object, access: Access, tier: Tier, model: str) -> EngineError | None:

@@ -1,118 +1,121 @@
-"""Load the SDK in a thread of its own, since that takes about two seconds of CPU time."""
+"""Run the SDK in a process of its own: to load it takes two seconds of a processor, and other work waited for that."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import importlib
-import ssl
+import socket
+import subprocess
 import sys
-import time
+from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import asdict
+from functools import cache
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
 from threading import Lock, Thread
-from types import ModuleType
 from typing import Any
 
 from reviewbot.domain.errors import ConfigError
-from reviewbot.llm.providers.claude.access import ANTHROPIC_URL, CONNECT_S, Access
+from reviewbot.llm.providers.claude.access import Access
 
-MODULES = ("anthropic", "anthropic.resources.messages", "anthropic.types")
-"""The first one loads the others only when they are used."""
+PROGRAM = Path(__file__).with_name("sdk_process.py")
+"""Its head describes what is sent and received."""
 
-COLLECT_EVERY = 1_000_000
-"""Objects, while the SDK is loaded: it makes 300,000 that stay, and to look through them each time takes a tenth of a
-second. Not later: what a large review leaves would stay for long."""
+ENDED = ("failed", "ended")
 
-HTTP = "httpx2"
-"""What the SDK sends with."""
+Part = tuple[str, Any]
+"""A kind and its value."""
 
 
 class Sdk:
-    """The SDK, loaded once at the first request; every other caller waits for that."""
+    """The SDK's process. It begins once, with the first request or before, and again where it ended unexpectedly.
 
-    def __init__(self, modules: tuple[str, ...] = MODULES) -> None:
-        self._modules = modules
+    For any number of threads and event loops. It ends with the process that began it.
+    """
+
+    def __init__(self, program: Path = PROGRAM) -> None:
+        self._program = program
         self._lock = Lock()
-        self._loaded: Future[ModuleType] | None = None
-        self.load_ms: int | None = None
-        """How long it took; None as long as it is not there."""
-        self.trusted: ssl.SSLContext | None = None
-        """The authorities that this system trusts; None where they could not be read, for the SDK to say so."""
+        self._loaded: Future[int] | None = None
+        self._connection: Connection
+        self._numbers = count(1)
+        self._waiting: dict[int, Callable[[Part], object]] = {}
 
-    def begin(self) -> Future[ModuleType]:
-        """Load in the background. To be called when our own modules are there, or the two get in each other's way."""
+    def begin(self) -> Future[int]:
+        """Begin to load the SDK. The result: how long that took, in milliseconds; ConfigError where it cannot be."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = Future()
-                # A daemon, so that a run that needs no model after all does not wait for it at the end.
-                Thread(target=self._load, args=(self._loaded,), name="load-anthropic", daemon=True).start()
+                ours, theirs = socket.socketpair()
+                self._connection = Connection(ours.detach())
+                with theirs:
+                    # -P: nothing is imported from the folder that happens to be the current one.
+                    command = [sys.executable, "-P", str(self._program)]
+                    process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603 - itself
+                receive = (process, self._connection, self._loaded)
+                Thread(target=self._receive, args=receive, name="anthropic", daemon=True).start()
             return self._loaded
 
-    async def module(self) -> ModuleType:
-        """The module, as soon as it is there. Raises ConfigError where it cannot be loaded."""
+    async def load_ms(self) -> int:
+        """Milliseconds that loading took, as soon as it is done. Raises ConfigError."""
         # No thread of the executor waits here: others need those. Cancelling a caller does not stop the loading.
         return await asyncio.shield(asyncio.wrap_future(self.begin()))
 
-    def _load(self, loaded: Future[ModuleType]) -> None:
-        begin = time.monotonic()
-        # To read the authorities takes a tenth of a second, in which other threads may run.
-        trusting = Thread(target=self._trust, name="load-authorities", daemon=True)
-        trusting.start()
-        often, is_new = gc.get_threshold(), self._modules[0] not in sys.modules
-        gc.set_threshold(COLLECT_EVERY)
+    async def answer(self, access: Access, params: Mapping[str, Any]) -> AsyncGenerator[Part, None]:
+        """The parts of the answer to a request, and a failure as its last part. Stops the request when it is closed.
+
+        Raises ConfigError where the SDK cannot be loaded.
+        """
+        await self.load_ms()
+        parts: asyncio.Queue[Part] = asyncio.Queue()
+        number, loop = next(self._numbers), asyncio.get_running_loop()
+        self._waiting[number] = lambda part: loop.call_soon_threadsafe(parts.put_nowait, part)
         try:
-            first, *_ = [importlib.import_module(name) for name in self._modules]
-        except Exception as error:  # noqa: BLE001 - foreign code runs here, and callers wait for this future
-            why = str(error)[:200] if isinstance(error, ImportError) else type(error).__name__
-            loaded.set_exception(ConfigError(f"the models' SDK cannot be loaded ({why}): install it again"))
-            return
+            self._send((number, asdict(access), params))
+            while (part := await parts.get())[0] != "end":
+                yield part
+        except OSError:
+            yield ENDED
         finally:
-            if is_new:
-                # Else the first look afterwards goes through all of it, a tenth of a second before the first call.
-                # Not with every client of a long process: what is garbage by then would never be freed.
-                gc.freeze()
-            gc.set_threshold(*often)
-        trusting.join()
-        self.load_ms = round((time.monotonic() - begin) * 1000)
-        loaded.set_result(first)
+            if self._waiting.pop(number, None) is not None:
+                with suppress(OSError):
+                    self._send((number, None, None))
 
-    def _trust(self) -> None:
-        with suppress(ImportError, OSError):
-            self.trusted = importlib.import_module(HTTP).create_ssl_context()
+    def _send(self, request: tuple[int, object, object]) -> None:
+        with self._lock:
+            self._connection.send(request)
 
-
-def client_of(sdk: ModuleType, access: Access, trusted: ssl.SSLContext | None = None) -> Any:  # noqa: ANN401 - three classes of the SDK without a common base
-    """A client for the running event loop.
-
-    Without retries, for those are ours, and without redirects, which would take the key along to another host.
-    Raises ConfigError where the provider's own libraries or settings are missing.
-    """
-    timeout = sdk.Timeout(access.timeout_s, connect=CONNECT_S)
-    verify = True if trusted is None else trusted
-    try:
-        http = sdk.DefaultAsyncHttpxClient(follow_redirects=False, timeout=timeout, verify=verify)
-        # The spans of OpenTelemetry could hold what is asked; no user has turned them on.
-        common = {"timeout": timeout, "max_retries": 0, "http_client": http, "open_telemetry": False}
-        return _client(sdk, access, common)
-    except Exception as error:  # noqa: BLE001 - foreign code: credentials' libraries raise errors of their own
-        raise ConfigError(unusable(access, error)) from None
-
-
-def unusable(access: Access, error: Exception) -> str:
-    """What to say of a provider whose libraries or credentials are not there; of the error, its kind alone."""
-    libraries = f", and that its libraries are there (pip install 'anthropic[{access.provider}]')"
-    extra = "" if access.provider == "anthropic" else libraries
-    return f"{access.provider} cannot be used ({type(error).__name__}): check {access.credentials}{extra}"
+    def _receive(self, process: subprocess.Popen[bytes], connection: Connection, loaded: Future[int]) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                number, kind, value = connection.recv()
+                if kind == "loaded":
+                    loaded.set_result(value)
+                elif kind == "unloadable":
+                    loaded.set_exception(_unloadable(value))
+                elif deliver := self._waiting.get(number):
+                    with suppress(RuntimeError):  # the event loop of the request is closed
+                        deliver((kind, value))
+        process.wait()
+        with self._lock:
+            connection.close()
+            if not loaded.done():
+                loaded.set_exception(_unloadable("its process ended"))
+            if loaded.exception() is None:
+                self._loaded = None  # the next request begins another process
+            waiting, self._waiting = self._waiting, {}
+        for deliver in waiting.values():
+            with suppress(RuntimeError):
+                deliver(ENDED)
 
 
-def _client(sdk: ModuleType, access: Access, common: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
-    if access.provider == "bedrock":
-        return sdk.AsyncAnthropicBedrock(
-            api_key=access.key, aws_region=access.region, base_url=access.base_url, **common
-        )
-    if access.provider == "vertex":
-        given = {"region": access.region, "project_id": access.project}
-        known = {name: value for name, value in given.items() if value is not None}
-        return sdk.AsyncAnthropicVertex(access_token=access.key, base_url=access.base_url, **known, **common)
-    return sdk.AsyncAnthropic(api_key=access.key, base_url=access.base_url or ANTHROPIC_URL, **common)
+def _unloadable(why: str) -> ConfigError:
+    return ConfigError(f"the models' SDK cannot be loaded ({why}): install it again")
+
+
+@cache
+def shared_sdk() -> Sdk:
+    """The one of this process."""
+    return Sdk()
