@@ -70,6 +70,7 @@ def aggregate(settled: Mapping[str, TaskResult], *, reducing: bool = False) -> d
     ends = {name: replace(end, results=standing(end.results)) for name, end in settled.items()}
     found = (finding for end in ends.values() for result in end.results for finding in result.findings)
     left = set(reduce_findings(found) if reducing else found)
+    # Of each end those of its findings that no task has reported before: taken out of `left`, which holds them.
     return {name: replace(end, results=tuple(_taken(each, left) for each in end.results)) for name, end in ends.items()}
 
 
