@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from reviewbot.coverage.verdict import count_of, is_lacking
 from reviewbot.delivery import DeliveredReview
-from reviewbot.domain.contracts import Review, Verdict
+from reviewbot.domain.contracts import Verdict
 from reviewbot.domain.contracts.pulls import PullReview
 from reviewbot.domain.errors import ExitCode
 from reviewbot.hosts.registry import posted_links
@@ -93,6 +93,7 @@ class Ending:
 def outputs_of(ending: Ending, files: Mapping[str, str]) -> dict[str, str]:
     """The outputs of a run that reviewed something; `files` has the paths of reports by their formats."""
     review = ending.reviewed.delivered.review
+    count = count_of(review.coverage)
     critical = sum(finding.severity == "critical" for finding in review.findings)
     # A zero of a review that read nothing would look like a clean one; an empty log would close the alerts that stand.
     read = review.verdict not in _NOTHING_READ
@@ -104,19 +105,13 @@ def outputs_of(ending: Ending, files: Mapping[str, str]) -> dict[str, str]:
         "review-url": ending.posted.url,
         "cost": UNKNOWN if review.usage.unpriced_calls else f"{review.usage.cost_usd:.4f}",
         "tokens": str(review.usage.tokens),
-        "coverage": in_full(review),
+        "coverage": f"{count.reviewed}/{count.files}",
     }
 
 
 def no_outputs(verdict: str) -> Mapping[str, str]:
     """The outputs of a run that reviewed nothing, without counts: zeros would look like a clean review."""
     return dict.fromkeys(OUTPUTS, "") | {"verdict": verdict}
-
-
-def in_full(review: Review) -> str:
-    """How many files were reviewed, of all: "3/5"."""
-    count = count_of(review.coverage)
-    return f"{count.reviewed}/{count.files}"
 
 
 def summary_of(ending: Ending) -> str:

@@ -82,9 +82,7 @@ def _rules_in(base: BaseSide, folder: str) -> tuple[AttributeRule, ...]:
 
 def _fits(rule: AttributeRule, parts: Sequence[str]) -> bool:
     """Whether a pattern matches a path below the folder of its file."""
-    if not rule.anchored:
-        return fnmatchcase(parts[-1], rule.segments[0])
-    return _matches(rule.segments, parts)
+    return _matches(rule.segments, parts) if rule.anchored else fnmatchcase(parts[-1], rule.segments[0])
 
 
 def _matches(segments: Sequence[str], parts: Sequence[str]) -> bool:

@@ -56,9 +56,7 @@ def is_parsable(text: str) -> bool:
 
 def tokens(text: str, most: int) -> int:
     """About how many tokens a text has; `most` + 1 where it has more than `most`. What is in strings counts as well."""
-    if len(text) <= most:
-        return len(text)
-    return sum(1 for _ in islice(_TOKEN.finditer(text), most + 1))
+    return len(text) if len(text) <= most else sum(1 for _ in islice(_TOKEN.finditer(text), most + 1))
 
 
 @lru_cache(maxsize=1)
@@ -90,9 +88,7 @@ def dotted_name(node: ast.AST | None) -> str:
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def imported_names(node: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:

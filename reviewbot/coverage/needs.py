@@ -95,6 +95,4 @@ def _is_runnable(file: FileChange) -> bool:
 
 def _is_named_like_text(file: FileChange) -> bool:
     """Whether a reader would read this file if the diff showed it; an image or a lock file is not read."""
-    if file.path.rpartition("/")[2] in LOCK_FILES:
-        return False
-    return file.kind != "prose" and file.language != UNKNOWN
+    return file.path.rpartition("/")[2] not in LOCK_FILES and file.kind != "prose" and file.language != UNKNOWN

@@ -148,9 +148,8 @@ def _reviews(known: _FileReadings) -> list[Reading]:
     """The readings that count as a review of the file."""
     if known.with_models:
         return [each for each in known.readings if each.models]
-    if known.file.removed and not known.file.added:
-        return []
-    return [each for each in known.readings if each.analyzers]
+    only_removed = known.file.removed and not known.file.added
+    return [] if only_removed else [each for each in known.readings if each.analyzers]
 
 
 def _lacking(known: _FileReadings) -> list[str]:
@@ -163,9 +162,7 @@ def _lacking(known: _FileReadings) -> list[str]:
 
 def _why(file: FileChange) -> str:
     """Why a file was only scanned."""
-    if file.removed and not file.added:
-        return ONLY_REMOVED
-    return NO_READER
+    return ONLY_REMOVED if file.removed and not file.added else NO_READER
 
 
 def _why_nothing(file: FileChange) -> str:

@@ -98,7 +98,9 @@ def coverage_words(coverage: Sequence[FileCoverage]) -> str:
     """How many files were reviewed, of all, and in which states the others are. No other text counts files."""
     count = count_of(coverage)
     others = [
-        f"{number:,} {STATE_WORDS[state]}" for state, number in _by_state(count) if number and state != "reviewed"
+        f"{number:,} {words}"
+        for state, words in STATE_WORDS.items()
+        if state != "reviewed" and (number := getattr(count, state))
     ]
     rest = f" ({', '.join(others)})" if others else ""
     return f"{count.reviewed:,} of {with_count(count.files, 'file')} reviewed{rest}"
@@ -127,8 +129,3 @@ def _shown(review: Review) -> Iterator[Finding]:
     yield from review.findings
     for conflict in review.conflicts:
         yield from conflict.findings
-
-
-def _by_state(count: CoverageCount) -> Iterator[tuple[CoverageState, int]]:
-    for state in STATE_WORDS:
-        yield state, getattr(count, state)

@@ -153,14 +153,12 @@ class _RecordedPlanner:
 
     plans: tuple[Plan, ...]
 
-    async def plan(self, change: ChangeSet) -> Plan:
+    async def plan(self, _change: ChangeSet) -> Plan:
         """The first one."""
-        del change
         return self.plans[0]
 
-    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
+    async def more(self, _change: ChangeSet, _plan: Plan, _settled: Mapping[str, TaskResult]) -> Plan | None:
         """The second one, where there was one."""
-        del change, plan, settled
         return self.plans[1] if len(self.plans) > 1 else None
 
 
@@ -170,18 +168,16 @@ class _RecordedExecutor:
 
     events: Sequence[Event]
 
-    def dispatch(self, change: ChangeSet, started: float) -> Dispatch:
+    def dispatch(self, _change: ChangeSet, _started: float) -> Dispatch:
         """How the tasks of a plan ended then."""
-        del change, started
 
         async def dispatch(plan: Plan) -> dict[str, TaskResult]:
             return settle(plan, self.events)
 
         return dispatch
 
-    def scan(self, change: ChangeSet) -> WorkerResult | None:
+    def scan(self, _change: ChangeSet) -> WorkerResult | None:
         """The recorded findings outside of all tasks."""
-        del change
         found = next((event for event in self.events if event["event"] == "scanned"), None)
         return None if found is None else read(WorkerResult, found.get("result"))
 

@@ -63,14 +63,10 @@ def keep(candidates: Iterable[Candidate], limit: int, per_rule: int = MAX_PER_RU
             del mine[per_rule:]
     there = [each for mine in held.values() for each in mine]
     if len(there) == counts.total() <= limit and all(times <= per_rule for times in counts.values()):
-        return CappedCandidates(tuple(candidate for _, candidate in sorted(there, key=_came)), counts)
+        return CappedCandidates(tuple(candidate for _, candidate in sorted(there, key=lambda pair: pair[0])), counts)
     ranked = [(rank, each) for mine in held.values() for rank, each in enumerate(sorted(mine, key=_badness)[:per_rule])]
     ranked.sort(key=lambda pair: (pair[0], _badness(pair[1])))
     return CappedCandidates(tuple(candidate for _, (_, candidate) in ranked[:limit]), counts)
-
-
-def _came(each: tuple[int, Candidate]) -> int:
-    return each[0]
 
 
 def _badness(each: tuple[int, Candidate]) -> tuple[int, int, int]:

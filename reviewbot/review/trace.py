@@ -69,13 +69,10 @@ class Trace:
         """All events so far, as values of the caller's own."""
         return list(self)
 
-    def elapsed_ms(self) -> int:
-        """Milliseconds since the trace began."""
-        return round((self._clock.monotonic() - self._start) * 1000)
-
     def record(self, event: str, **fields: object) -> None:
         """Append one event. Raises TypeError or ValueError where `fields` are no JSON values."""
-        entry: Event = {"event": event, "at_ms": self.elapsed_ms(), **fields}
+        elapsed_ms = round((self._clock.monotonic() - self._start) * 1000)
+        entry: Event = {"event": event, "at_ms": elapsed_ms, **fields}
         # What a model gave to a tool may be nested too deeply to be read again.
         self._keep(json.dumps(mask_json(entry, str) if "arguments" in fields else entry))
         if self._listener is not None:

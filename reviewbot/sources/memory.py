@@ -33,9 +33,8 @@ class DiffSnapshot:
         """The text of a deleted file; None for any other."""
         return self._base.get(path)
 
-    def search(self, word: str, limit: int) -> tuple[Occurrence, ...] | None:
+    def search(self, _word: str, _limit: int) -> tuple[Occurrence, ...] | None:
         """None: a diff alone does not show what is around it."""
-        del word, limit
         return None
 
     def files(self) -> tuple[str, ...] | None:
@@ -47,9 +46,8 @@ class DiffSnapshot:
         found = ((path, self.head(path)) for path in paths)
         return ((path, text.encode("utf-8", "replace")) for path, text in found if text is not None)
 
-    def history(self, path: str, limit: int) -> tuple[Commit, ...]:
+    def history(self, _path: str, _limit: int) -> tuple[Commit, ...]:
         """Nothing: a diff alone has no history."""
-        del path, limit
         return ()
 
 

@@ -43,9 +43,7 @@ def provider_of(settings: Settings) -> Provider:
 
 def asks_models(settings: Settings, environ: Mapping[str, str]) -> bool:
     """Whether models review: that was said, or nothing was and there is a key, or a provider with its own login."""
-    if settings.engine is not None:
-        return settings.engine == "models"
-    return provider_of(settings).can_ask(environ)
+    return provider_of(settings).can_ask(environ) if settings.engine is None else settings.engine == "models"
 
 
 def tiers_of(settings: Settings) -> Mapping[Tier, str]:

@@ -36,7 +36,6 @@ def test_events_stand_in_order_with_the_time_since_the_start(clock: Any) -> None
         {"event": "plan", "at_ms": 0, "total": 2},
         {"event": "task_started", "at_ms": 250, "task_id": "logic:a.py#1"},
     ]
-    assert trace.elapsed_ms() == 250
 
 
 def test_a_listener_hears_each_event_as_it_happens(clock: Any) -> None:

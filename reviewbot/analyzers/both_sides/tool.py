@@ -80,9 +80,8 @@ class DiffSemantics:
 
         old = _side(file.path, file.base, old_tree(file))
         new = _side(file.path, file.head, new_tree(file)[0])
-        if old is None or new is None:  # other tools report what does not parse
-            return (), False
-        return compare(Sides(old, new, snapshot), Budget(self._steps))
+        # Other tools report what does not parse.
+        return compare(Sides(old, new, snapshot), Budget(self._steps)) if old and new else ((), False)
 
     def _candidates(self, file: ChangedFile, findings: Iterable[SideFinding]) -> Iterable[Candidate]:
         places = Places(file.hunks)

@@ -35,9 +35,7 @@ def a_text(value: object) -> str:
 
 def a_number(value: object) -> int | None:
     """The value where it is a whole number of 0 or more; None else."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_NUMBER:
-        return None
-    return value
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_NUMBER else None
 
 
 def an_entry(values: list[Any], index: object) -> dict[str, Any]:
@@ -105,9 +103,7 @@ def _name(text: bytes) -> _Name | None:
             parts.pop()
         elif part not in {b"", b"."}:
             parts.append(part)
-    if len(parts) > _MAX_DEPTH:
-        return None
-    return _Name(tuple(parts), drive or text.startswith(b"/"))
+    return _Name(tuple(parts), drive or text.startswith(b"/")) if len(parts) <= _MAX_DEPTH else None
 
 
 _CWE = re.compile(r"cwe[-_: ]?0{0,5}([1-9]\d{0,4})(?!\d)", re.IGNORECASE)

@@ -77,9 +77,8 @@ class ImportedFindings:
         """The category of each rule of which it has a result."""
         return {found.rule: found.kind.category for group in self._by_path.values() for found in group}
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+    async def run(self, file: ChangedFile, _snapshot: Snapshot) -> ToolReport:
         """Report the results on added lines of a file."""
-        del snapshot
         missed = gap(file.path, self.name, "crashed", self._failed) if self._failed else None
         return await scan(self.name, file.path, self._candidates(file), missed)
 

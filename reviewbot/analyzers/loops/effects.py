@@ -122,7 +122,8 @@ def query(site: Site, loop: Loop) -> DatabaseQuery | None:
         return None
     chain = chain_of(call.func)
     if "objects" in chain.names[:-1] and chain.root[:1].isupper():
-        return DatabaseQuery(chain.text, sure=True) if _is_evaluated(chain, site) else None
+        evaluated = chain.last in _EVALUATED or (chain.last in _LAZY and is_queryset(site))
+        return DatabaseQuery(chain.text, sure=True) if evaluated else None
     if "query" in chain.names[:-1] and chain.last in _FETCHED:
         return DatabaseQuery(chain.text, sure=True) if _is_orm(chain) else None
     if chain.last in _STATEMENTS and call.args:
@@ -142,10 +143,6 @@ def is_queryset(site: Site) -> bool:
     if isinstance(parent, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         return any(part.iter is node for part in parent.generators)
     return isinstance(parent, ast.Call) and dotted_name(parent.func) in _CONSUMERS
-
-
-def _is_evaluated(chain: Chain, site: Site) -> bool:
-    return chain.last in _EVALUATED or (chain.last in _LAZY and is_queryset(site))
 
 
 def _is_orm(chain: Chain) -> bool:

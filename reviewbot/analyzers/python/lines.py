@@ -91,18 +91,16 @@ def scan(lines: Sequence[str], quote: str = "") -> Scan:
         found.statements.append(StatementStart(0, ""))
     if any(line.startswith("\t") for line in lines):
         found.pad = "\t"
-    inside = bool(quote)
     for line in lines:
         if not found.awaits and _AWAITS.search(line):
             found.awaits = not found.defines
         stripped = line.strip()
-        if not (inside or found.open or found.continued) and stripped and not stripped.startswith("#"):
+        if not (found.quote or found.open or found.continued) and stripped and not stripped.startswith("#"):
             if len(found.statements) == 1:
                 found.first_is_header = found.header
             found.statements.append(_statement(line))
             found.defines = found.defines or found.statements[-1].word in _DEFINITIONS
-        _scan_line(found, line, inside=inside)
-        inside = bool(found.quote)
+        _scan_line(found, line)
     return found
 
 
@@ -112,7 +110,7 @@ def logical_ends(lines: Sequence[str]) -> list[int]:
     ends: list[int] = []
     begun = 0
     for index, line in enumerate(lines):
-        _scan_line(found, line, inside=bool(found.quote))
+        _scan_line(found, line)
         if not (found.open or found.quote or found.continued):
             ends += [index] * (index + 1 - begun)
             begun = index + 1
@@ -125,7 +123,7 @@ def _statement(line: str) -> StatementStart:
     return StatementStart(len(line) - len(body), word.group() if word else "")
 
 
-def _scan_line(found: Scan, line: str, *, inside: bool) -> None:
+def _scan_line(found: Scan, line: str) -> None:
     """Move the state over one line."""
     position, code_end = 0, ""
     found.continued = False
@@ -143,11 +141,6 @@ def _scan_line(found: Scan, line: str, *, inside: bool) -> None:
         code_end = match.group()[-1:]
     if line.rstrip("\r").endswith("\\") and not found.quote:
         found.continued = True
-    if code_end or not inside:
-        _note_header(found, code_end)
-
-
-def _note_header(found: Scan, code_end: str) -> None:
     if code_end:
         found.header = code_end == ":" and not found.open and not found.quote
 

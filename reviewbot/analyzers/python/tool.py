@@ -56,9 +56,8 @@ class PythonTool:
         self._reader = reader
         self._steps = steps
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+    async def run(self, file: ChangedFile, _snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
-        del snapshot
         began = time.monotonic()
         shown = ShownLines.of(file)
         read = await self._reader.read(file)

@@ -111,36 +111,30 @@ def doubt_of(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) ->
     return _NONE if ask is None else ask(found, line, around)
 
 
-def _of_weak_hash(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
-    del found
+def _of_weak_hash(_found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     words = f"{_function(line, around.shown)} {line.text[:_MAX_LINE_CHARS]}".lower()
     return _NONE if _SECURITY.search(words) else _UNNAMED
 
 
-def _of_undefined_name(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
-    del around
+def _of_undefined_name(found: RuffDiagnostic, line: ChangedLine, _around: ReportContext) -> Doubt:
     return _QUOTED if _is_quoted(found.message, line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
-def _of_password(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
-    del found, around
+def _of_password(_found: RuffDiagnostic, line: ChangedLine, _around: ReportContext) -> Doubt:
     return _NO_SECRET if _is_no_secret(line.text[:_MAX_LINE_CHARS]) else _NONE
 
 
-def _of_second_definition(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
+def _of_second_definition(found: RuffDiagnostic, _line: ChangedLine, around: ReportContext) -> Doubt:
     """A function that a decorator was given is known elsewhere: its name is free again."""
-    del line
     first = _FROM_LINE.search(found.message)
     return _WRONG if first is not None and int(first[1]) in around.decorated else _NONE
 
 
-def _of_statement(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
-    del line
+def _of_statement(found: RuffDiagnostic, _line: ChangedLine, around: ReportContext) -> Doubt:
     return {Made.FIXED: _WRONG, Made.NAMED: _ONLY_NAMES, Made.OPEN: _NONE}[around.origin_of(found)]
 
 
-def _of_debugger(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
-    del found
+def _of_debugger(_found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
     return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, around.shown))) else _NONE
 
 
@@ -180,9 +174,8 @@ def _is_no_secret(text: str) -> bool:
     return said or value.startswith(_ADDRESS) or " " in value.strip()
 
 
-def _of_default(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
+def _of_default(found: RuffDiagnostic, _line: ChangedLine, around: ReportContext) -> Doubt:
     """A default that its function only reads is the same at the next call."""
-    del line
     return _NONE if around.changes_default(found) else _WRONG
 
 

@@ -58,9 +58,8 @@ class RuffTool:
         self._runner = runner
         self._broken_files = broken_files
 
-    async def run(self, file: ChangedFile, snapshot: Snapshot) -> ToolReport:
+    async def run(self, file: ChangedFile, _snapshot: Snapshot) -> ToolReport:
         """Look at the added lines of a file of Python, in the whole file where the snapshot has it."""
-        del snapshot
         shown = ShownLines.of(file)
         if not shown:
             return report(file.path, ToolRun(tool=self.name, version=NOT_RUN, duration_ms=0))

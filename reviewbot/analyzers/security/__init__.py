@@ -14,7 +14,7 @@ from reviewbot.analyzers.security.code_index import CodeIndex
 from reviewbot.analyzers.security.credentials import check_leaks, literal_credentials
 from reviewbot.analyzers.security.files import check_files, loose_privileges
 from reviewbot.analyzers.security.loops import unsound_flow
-from reviewbot.analyzers.security.passwords import weak_passwords, weak_random
+from reviewbot.analyzers.security.passwords import fast_hashes, weak_hashes, weak_random
 from reviewbot.analyzers.security.patterns import slow_patterns
 from reviewbot.analyzers.security.settings import weak_settings
 from reviewbot.analyzers.security.tls import open_connections
@@ -25,7 +25,8 @@ from reviewbot.diff.paths import is_test
 _CHECKS = (
     unsafe_calls,
     weak_ciphers,
-    weak_passwords,
+    fast_hashes,
+    weak_hashes,
     weak_signatures,
     weak_random,
     open_connections,

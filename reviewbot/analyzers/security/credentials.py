@@ -197,9 +197,7 @@ def _shows_password(code: CodeIndex, node: ast.expr) -> bool:
 
 def _in_address(code: CodeIndex, node: ast.expr) -> bool:
     """Whether something reads the query of a request: `request.args[...]`, `request.GET.get`."""
-    if isinstance(node, ast.Attribute) and node.attr != "get":
-        return False
-    if not isinstance(node, ast.Attribute | ast.Subscript):
+    if not (isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr == "get")):
         return False
     parts = code.name(node.value).split(".")
     return len(parts) > 1 and parts[-1] in _QUERIES and parts[-2] == "request"

@@ -52,20 +52,15 @@ _STORES = frozenset({"session", "sessions", "cookie", "cookies", "token", "token
 """What a store of secrets has in its name."""
 
 
-def weak_passwords(code: CodeIndex) -> Iterator[Found]:
-    """Look at how passwords are hashed."""
-    yield from _fast_hashes(code)
-    yield from _weak_hashes(code)
-
-
-def _fast_hashes(code: CodeIndex) -> Iterator[Found]:
+def fast_hashes(code: CodeIndex) -> Iterator[Found]:
+    """Look for passwords that are hashed quickly."""
     for call in code.of(ast.Call):
         hashed = _hashed(code, call)
         if hashed is not None and _holds_password(code, hashed) and not _excused(code, call):
             yield at("fast-password-hash", call, cause=call.func)
 
 
-def _weak_hashes(code: CodeIndex) -> Iterator[Found]:
+def weak_hashes(code: CodeIndex) -> Iterator[Found]:
     """A broken hash whose result goes, one or two names later, to something with the name of a secret."""
     for call in code.of(ast.Call):
         if not _is_broken(code, call) or code.constant(argument(call, None, "usedforsecurity")) is False:

@@ -148,9 +148,7 @@ def _is_ambiguous(body: Sequence[_Item]) -> bool:
 
 def _flat(item: _Item) -> list[_Item]:
     """A part of a sequence without the groups around it."""
-    if _operation(item) == "SUBPATTERN":
-        return [part for inner in item[1][3] for part in _flat(inner)]
-    return [item]
+    return [part for inner in item[1][3] for part in _flat(inner)] if _operation(item) == "SUBPATTERN" else [item]
 
 
 def _overlap(branch: _Item) -> bool:

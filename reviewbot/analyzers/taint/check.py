@@ -119,9 +119,7 @@ class Functions:
             value = source("remote", arg, arg.arg)
             return value if kept in _WITH_SLASHES else value.mark("path")
         by_itself = not self._flow.knowledge.words["routes.asks"].isdisjoint(self._flow.frameworks)
-        if not by_itself:
-            return CLEAN
-        return source("remote", arg, arg.arg)
+        return source("remote", arg, arg.arg) if by_itself else CLEAN
 
 
 def _returned(values: Sequence[Value]) -> Value:

@@ -193,12 +193,9 @@ def is_route(node: Definition, knowledge: Knowledge) -> bool:
 
 def route(node: Definition, knowledge: Knowledge) -> str | None:
     """The route of a function, empty where it is not constant; None for a function that is no route."""
-    for decorator in node.decorator_list:
-        call = decorator if isinstance(decorator, ast.Call) else None
-        target = call.func if call is not None else decorator
+    for call in (each for each in node.decorator_list if isinstance(each, ast.Call)):
+        target = call.func
         if not isinstance(target, ast.Attribute) or target.attr not in knowledge.words["routes.decorators"]:
-            continue
-        if call is None:
             continue
         first = call.args[0] if call.args else next((word.value for word in call.keywords), None)
         if isinstance(first, ast.Constant) and isinstance(first.value, str):

@@ -213,9 +213,7 @@ def combine(operation: ast.operator, left: Value, right: Value) -> Value:
         const = arithmetic(operation, left.const, right.const)
         return Value(const=const, lead=const if isinstance(const, str) else "")
     if isinstance(operation, ast.Add):
-        if left.form or right.form:
-            return _concatenated(left, right)
-        return compose([left, right])
+        return _concatenated(left, right) if left.form or right.form else compose([left, right])
     if isinstance(operation, ast.Mult) and (repeated := next(filter(_is_sequence, (left, right)), None)) is not None:
         return _repeated(repeated)
     if isinstance(operation, ast.Div) and PATH in (left.path, right.path):

@@ -177,9 +177,7 @@ class Results:
         known = self._knowledge.words
         if not first or first in known["passes.drops_words"] or call.name in known["passes.sends"]:
             return CLEAN
-        if call.name[0].isupper():
-            return CLEAN
-        if words[-1] in self._knowledge.words["passes.drops_last"]:
+        if call.name[0].isupper() or words[-1] in known["passes.drops_last"]:
             return CLEAN
         if not receiver.taints and any(is_request(arg.path, self._knowledge) for arg in call.args):
             if not _REQUEST_WORDS.isdisjoint(words) and not self._answers(words):

@@ -72,9 +72,7 @@ class Summaries:
         if function.node.name == "__init__":
             return Value(path=f"{function.owner}()")
         returned = self._flow.summaries.get(number)
-        if returned is None:
-            return mix(call.all_arguments)
-        return self._returned(returned, given, call, function)
+        return mix(call.all_arguments) if returned is None else self._returned(returned, given, call, function)
 
     def escaped_kinds(self, call: Call, number: int) -> frozenset[str]:
         """The kinds that a function ends which says by its name that it escapes, and whose code writes quotes."""

@@ -80,10 +80,8 @@ def phrases(text: str) -> Iterator[Phrase]:
         for found in _pattern(order).finditer(text):
             if _pattern(address).search(text[max(0, found.start() - _NEAR) : found.end() + _NEAR]):
                 yield Phrase("steer", found.start(), found.end(), mentioned=False)
-    for found in _pattern("claim").finditer(text):
-        yield Phrase("steer", found.start(), found.end(), mentioned=False)
-    for found in _pattern("token").finditer(text):
-        yield Phrase("token", found.start(), found.end(), mentioned=False)
+    yield from (Phrase("steer", *found.span(), mentioned=False) for found in _pattern("claim").finditer(text))
+    yield from (Phrase("token", *found.span(), mentioned=False) for found in _pattern("token").finditer(text))
 
 
 def _undisguised(word: str) -> str:

@@ -34,9 +34,8 @@ class CatchUp:
     window_s: float = DAY_S
     """How far back: what was not touched for longer is no open question any more."""
 
-    def deliveries(self, scheduler: Scheduler, database: Database) -> None:
+    def deliveries(self, _scheduler: Scheduler, database: Database) -> None:
         """Have GitHub deliver again what failed, where no later try of the same delivery went well."""
-        del scheduler
         if failed := redeliver_failed(self.tokens, database.now() - self.window_s):
             logger.warning("GitHub failed to hand over %d deliveries; they were asked for again", failed)
 

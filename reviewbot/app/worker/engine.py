@@ -47,9 +47,7 @@ class JsonSerializer(Serializer):
     def deserialize(self, serialized_data: str) -> Any:  # noqa: ANN401 - as above
         """What was written; an exception as one that says which kind it was."""
         found = json.loads(serialized_data)
-        if isinstance(found, dict) and found.keys() == {_ERROR}:
-            return RuntimeError(found[_ERROR])
-        return found
+        return RuntimeError(found[_ERROR]) if isinstance(found, dict) and found.keys() == {_ERROR} else found
 
     def name(self) -> str:
         """Written beside each value."""

@@ -269,8 +269,7 @@ class Runner:
             found = End("moved", head_sha=error.head_sha)
         return self._ended(run, found) if isinstance(found, End) else found
 
-    def _fetch(self, run: RunContext, before: Json) -> Json | End:
-        del before
+    def _fetch(self, run: RunContext, _before: Json) -> Json | End:
         found = self._steps.fetch(run)
         self._runs.came_further(run.run_id, run.owner)
         return found if isinstance(found, End) else {"fetched": found}

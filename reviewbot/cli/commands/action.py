@@ -20,9 +20,8 @@ from reviewbot.config.providers import SDK_PREFIXES, SECRET_VARIABLES
 from reviewbot.domain.errors import ConfigError
 
 
-def action_command(arguments: argparse.Namespace) -> int:
+def action_command(_arguments: argparse.Namespace) -> int:
     """`reviewbot action`."""
-    del arguments
     environ = dict(os.environ)
     forget(os.environ)
     # What a process was started with stays readable for its user under /proc, also after it has been taken out.

@@ -157,9 +157,7 @@ def _post(arguments: argparse.Namespace, session: HostSession, reviewed: Reviewe
     if posted.outcome == "posted" and not arguments.no_cache and (ledger := reviewed.value.ledger) is not None:
         ref = reviewed.value.pull
         keep_labels(os.environ, labels_of(ledger.records, ref.repository_id, str(ref.number)))
-    if posted.outcome in ("posted", "already_posted") or code == ExitCode.GATE:
-        return code
-    return ExitCode.HOST
+    return code if posted.outcome in ("posted", "already_posted") or code == ExitCode.GATE else ExitCode.HOST
 
 
 def _tell(posted: PullPosted) -> None:

@@ -83,9 +83,7 @@ class SymbolIndex:
 
     def file(self, path: str) -> FileSymbols:
         """The symbols of one file; none of a file that is not indexed."""
-        if language_of(path) not in LANGUAGES:
-            return _NOTHING
-        return self._parse([path]).get(path, _NOTHING)
+        return self._parse([path]).get(path, _NOTHING) if language_of(path) in LANGUAGES else _NOTHING
 
     def _candidates(self, name: str) -> list[str]:
         """The files that may define a name."""

@@ -108,9 +108,7 @@ def split_git_line(text: bytes) -> tuple[bytes, bytes] | None:
         second = whole(b'"' + after) if blank else None
         return None if second is None else (before, second)
     middle = len(text) // 2
-    if len(text) % 2 == 0 or text[middle : middle + 1] != b" ":
-        return None
-    return text[:middle], text[middle + 1 :]
+    return (text[:middle], text[middle + 1 :]) if len(text) % 2 and text[middle : middle + 1] == b" " else None
 
 
 def joins(text: bytes, old: bytes, new: bytes) -> bool:

@@ -122,16 +122,11 @@ def _read(lines: Sequence[bytes]) -> Mail:
     message, patch = _split(_body(headers, lines[head:], at - head), subject)
     number = _NUMBER.search(subject)
     return Mail(
-        subject=subject[_end_of_tags(subject) :],
+        subject=_TAGS.sub("", subject, count=1),
         number=None if number is None else (int(number[1]), int(number[2])),
         message=b"\n".join(message).decode("utf-8", "replace").strip(),
         patch=patch,
     )
-
-
-def _end_of_tags(subject: str) -> int:
-    match = _TAGS.match(subject)
-    return 0 if match is None else match.end()
 
 
 def _body(headers: Mapping[bytes, bytes], lines: Sequence[bytes], at: int) -> Sequence[bytes]:

@@ -85,7 +85,9 @@ def _other(state: ParserState, line: bytes) -> None:
     mark = line[:1]
     if mark in {b"+", b"-", b"\x1b"}:
         if section is not None and line == _SIGNATURE and state.mailed:
-            _skip_signature(state)
+            # Go on where the next file begins: a list of mails puts its own words below a signature.
+            while state.at < len(state.lines) and not decode_input.begins_section(state.lines[state.at]):
+                state.at += 1
         elif section is not None and _is_signature(state, line):
             state.at = len(state.lines)
         else:
@@ -107,12 +109,6 @@ def _refuse(line: bytes) -> None:
 def _is_signature(state: ParserState, line: bytes) -> bool:
     rest = state.lines[state.at : state.at + _SIGNATURE_LINES + 1]
     return line == _SIGNATURE and 0 < len(rest) <= _SIGNATURE_LINES and _VERSION.match(rest[0]) is not None
-
-
-def _skip_signature(state: ParserState) -> None:
-    """Go on where the next file begins: a list of mails puts its own words below a signature."""
-    while state.at < len(state.lines) and not decode_input.begins_section(state.lines[state.at]):
-        state.at += 1
 
 
 def _hunk(state: ParserState, line: bytes) -> None:

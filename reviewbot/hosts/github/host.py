@@ -94,9 +94,8 @@ class GithubHost:
         """As `CodeHost.reviews`."""
         return GithubReviews(self._client, pull, self._own_id)
 
-    def checks(self, repository: str, number: int) -> GithubChecks:
+    def checks(self, repository: str, _number: int) -> GithubChecks:
         """As `CodeHost.checks`; on GitHub they belong to commits."""
-        del number
         return GithubChecks(self._client, repository)
 
     def open_pulls(self, repository: str, head_sha: str, branch: str = "") -> tuple[PullHead, ...]:

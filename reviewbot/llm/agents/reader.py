@@ -104,9 +104,8 @@ class ReaderEngine:
         """It holds the conversations itself."""
         object.__setattr__(self, "_conversations", SharedConversations(self._held))
 
-    def covers(self, card: WorkerCard, language: str) -> bool:
+    def covers(self, _card: WorkerCard, _language: str) -> bool:
         """A model can read every language."""
-        del card, language
         return True
 
     def begin(self, plan: Plan, order_of: Callable[[ReviewTask], WorkOrder]) -> None:

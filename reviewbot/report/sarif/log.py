@@ -14,7 +14,7 @@ from urllib.parse import quote
 from reviewbot import __version__
 from reviewbot.coverage.verdict import STATE_WORDS, count_of, is_sufficient
 from reviewbot.diff.parser.file_names import to_bytes
-from reviewbot.domain.contracts import FileCoverage, Finding, Gap, HumanItem, Review, SkippedWorkers
+from reviewbot.domain.contracts import FileCoverage, Finding, Gap, HumanItem, Review
 from reviewbot.memory.fingerprints import SCHEME, digest
 from reviewbot.report.formats import ReportInput
 from reviewbot.report.sarif.rules import LEVELS, PERSON, Json, RuleFacts, rules_of
@@ -128,7 +128,10 @@ def _invocation(review: Review, shown: int) -> Json:
     """Whether all was looked at, and everything that was not."""
     notices = [_notification("verdict", "error" if review.incomplete else "note", review.headline)]
     notices += [_gap(gap) for gap in review.gaps]
-    notices += [_skipped_notice(part) for part in review.unlooked]
+    notices += [
+        _notification("unlooked", "note", f"Not looked at for {', '.join(part.workers)}: {part.reason}", part.path)
+        for part in review.unlooked
+    ]
     notices += [_suppressed_result(group) for group in suppression_groups(review)]
     if review.withheld:
         text = f"{with_count(len(review.withheld), 'finding')} withheld: {withheld_counts(review)}"
@@ -151,10 +154,6 @@ def _invocation(review: Review, shown: int) -> Json:
 def _gap(gap: Gap) -> Json:
     who = f"{gap.worker}, {gap.tool}" if gap.tool else gap.worker
     return _notification(f"gap/{gap.reason}", "error", f"Not looked at ({who}): {gap.message or gap.reason}", gap.path)
-
-
-def _skipped_notice(part: SkippedWorkers) -> Json:
-    return _notification("unlooked", "note", f"Not looked at for {', '.join(part.workers)}: {part.reason}", part.path)
 
 
 def _suppressed_result(group: SuppressionGroup) -> Json:

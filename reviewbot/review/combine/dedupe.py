@@ -197,11 +197,9 @@ def _is_on_data_flow_path(one: Finding, other: Finding) -> bool:
     """Whether two programs follow one defect from different ends: where a text is built, and where it is used."""
     if one.cwe is None or one.cwe != other.cwe or not set(one.sources).isdisjoint(other.sources):
         return False
-    return any(_lies_on(here, there) for here, there in ((one, other), (other, one)))
-
-
-def _lies_on(one: Finding, other: Finding) -> bool:
-    return any(one.line <= line <= one.end_line for line in other.also)
+    return any(
+        here.line <= line <= here.end_line for here, there in ((one, other), (other, one)) for line in there.also
+    )
 
 
 def _same_cause(one: _Claim, other: _Claim) -> bool:

@@ -70,7 +70,8 @@ def aggregate(settled: Mapping[str, TaskResult], *, reducing: bool = False) -> d
     ends = {name: replace(end, results=standing(end.results)) for name, end in settled.items()}
     found = (finding for end in ends.values() for result in end.results for finding in result.findings)
     left = set(reduce_findings(found) if reducing else found)
-    return {name: _first_said(end, left) for name, end in ends.items()}
+    # Of each end those of its findings that no task has reported before: taken out of `left`, which holds them.
+    return {name: replace(end, results=tuple(_taken(each, left) for each in end.results)) for name, end in ends.items()}
 
 
 async def _part_run(plan: Plan, part: Part, dispatch: Dispatch, trace: Recorder) -> dict[str, TaskResult]:
@@ -102,11 +103,6 @@ def _count(settled: Mapping[str, TaskResult]) -> int:
 def _compact(end: TaskResult) -> TaskResult:
     """Without the candidates that never became findings: the trace has them, and no caller needs them."""
     return replace(end, results=tuple(result.model_copy(update={"dropped": ()}) for result in end.results))
-
-
-def _first_said(end: TaskResult, left: set[Finding]) -> TaskResult:
-    """An end with those of its findings that no task has reported before: taken out of `left`, which holds them."""
-    return replace(end, results=tuple(_taken(result, left) for result in end.results))
 
 
 def _taken(result: WorkerResult, left: set[Finding]) -> WorkerResult:

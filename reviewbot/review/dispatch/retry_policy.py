@@ -59,9 +59,7 @@ def next_step(task: ReviewTask, outcome: Outcome) -> NextStep:
     if isinstance(outcome, WorkerResult):
         return _after_result(outcome)
     again = task.model_copy(update={"failures": task.failures + 1})
-    if isinstance(outcome, Failure):
-        return _after_failure(again, outcome)
-    return _after_escalation(again, outcome)
+    return _after_failure(again, outcome) if isinstance(outcome, Failure) else _after_escalation(again, outcome)
 
 
 def _after_result(result: WorkerResult) -> NextStep:

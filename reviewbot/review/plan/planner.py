@@ -97,9 +97,8 @@ class RoutedPlanner:
         """The routed plan. Looking up whole files blocks, so that it is made in a thread."""
         return await asyncio.to_thread(make_plan, change, self.worker_set, self.covers, self.head, self.limits)
 
-    async def more(self, change: ChangeSet, plan: Plan, settled: Mapping[str, TaskResult]) -> Plan | None:
+    async def more(self, _change: ChangeSet, _plan: Plan, _settled: Mapping[str, TaskResult]) -> Plan | None:
         """Nothing: what programs could not do once they cannot do twice."""
-        del change, plan, settled
         return None
 
 

@@ -141,9 +141,8 @@ def faults_of(proposed: ProposedPlan, context: PlanContext) -> tuple[str, ...]:
         found += (f"task {task.task_id}: {fault}" for fault in _of_task(task, proposed, context))
     found += (*_of_graph(proposed, context), *_of_budget(proposed, context, most))
     found += _of_floor(proposed, context) if context.caps.whole else ()
-    if len(found) <= MAX_FAULTS:
-        return tuple(found)
-    return (*found[:MAX_FAULTS], f"and {len(found) - MAX_FAULTS} more")
+    more = (f"and {len(found) - MAX_FAULTS} more",) if len(found) > MAX_FAULTS else ()
+    return (*found[:MAX_FAULTS], *more)
 
 
 def waits_of(proposed: ProposedPlan, context: PlanContext) -> Waits:

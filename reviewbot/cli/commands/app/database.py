@@ -13,9 +13,7 @@ from reviewbot.domain.errors import InputError
 def open_app_database() -> Database | None:
     """Open it; None where no App has run here. Raises ConfigError."""
     options = JobOptions.of(os.environ)
-    if not options.several and not Path(options.database).exists():
-        return None
-    return open_database(options.database)
+    return open_database(options.database) if options.several or Path(options.database).exists() else None
 
 
 def app_database() -> Database:

@@ -32,9 +32,8 @@ DECIDE_S = 5.0
 _MARKER = b"reviewbot marker of the App\0"
 
 
-def worker_command(arguments: argparse.Namespace) -> int:
+def worker_command(_arguments: argparse.Namespace) -> int:
     """Work until stopped; the exit code. Raises ConfigError."""
-    del arguments
     environ = os.environ
     options, place = JobOptions.of(environ), load_environment(environ)
     make_state_dir(place.state_dir)

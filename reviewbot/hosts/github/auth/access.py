@@ -85,9 +85,7 @@ def api_url_of(host: str) -> str:
     host = host.lower()
     if not _HOST.fullmatch(host) or ".." in host:
         raise HostAccessError("GH_HOST must be the name of a host, such as github.example.com")
-    if _is_cloud(host):
-        return f"https://api.{host}"
-    return f"https://{host}/api/v3"
+    return f"https://api.{host}" if _is_cloud(host) else f"https://{host}/api/v3"
 
 
 def web_host_of(api_url: str) -> str:
