@@ -9,7 +9,7 @@ Place = Literal["product", "tests", "examples", "tooling"]
 """What the code of a file is for. A defect outside the product reaches none of its users."""
 
 _TESTS = re.compile(
-    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|fixtures|test[_-]?(?:apps?|data|utils?|helpers?|support))/",
+    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|fixtures|test[_-]?(?:apps?|cases?|data|utils?|helpers?|support))/",
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
@@ -21,10 +21,12 @@ _EXAMPLE = re.compile(
 _TOOLING = re.compile(
     r"^(?:(?:packages|apps|libs|crates|modules|services)/[^/]{1,100}/)?(?:scripts?|tools?|tooling|contrib|dev|devtools|ci)/"
     r"|(?:^|/)(?:hack|benchmarks?|bench|jmh|fuzz|\.(?:ci|circleci|devcontainer|docker|vagrant))/"
-    r"|(?:^|/)scripts?/(?:[^/]{1,100}/){0,8}[^/]{1,200}\.(?:py|sh|bash|rb|pl|ps1|bat|ya?ml|toml|ini)$",
+    r"|(?:^|/)scripts?/(?:[^/]{1,100}/){0,8}[^/]{1,200}\.(?:py|sh|bash|rb|pl|ps1|bat|ya?ml|toml|ini)$"
+    r"|/\.(?:travis|gitlab-ci|appveyor)\.ya?ml$",
     re.IGNORECASE,
 )
-"""`scripts` further down is a folder of the browser's code in many projects: there the ending decides."""
+"""`scripts` further down is a folder of the browser's code in many projects: there the ending decides. Services read
+their files at the top of a repository alone."""
 _BY_HAND = re.compile(
     r"(?:^|/)(?:scripts?|bin|tools?|examples?|demos?|benchmarks?|cli|commands?)/|(?:^|/)(?:cli|__main__|setup|manage)\.[a-z]{1,5}$",
     re.IGNORECASE,

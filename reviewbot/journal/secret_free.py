@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 
 from reviewbot.domain.ports import Journal
 from reviewbot.redact.mask import Mask
+
+_SHORT, _SHORT_TEXTS = 200, 5_000
+"""Characters and number of the texts of which is remembered whether they hold a secret: names of fields, tools and
+paths stand in each of a thousand values, and looking took half a second of a large review."""
 
 _MAX_DEPTH = 40
 """No value of this program is nested half as deep; what a model nests deeper counts as holding a secret."""
@@ -22,7 +27,8 @@ class SecretFreeJournal:
     def __init__(self, inner: Journal, mask: Mask) -> None:
         """`mask` changes every text that holds a secret."""
         self._inner = inner
-        self._mask = mask
+        short = lru_cache(_SHORT_TEXTS)(mask)
+        self._mask: Mask = lambda text: (short if len(text) <= _SHORT else mask)(text)
 
     def get(self, key: str) -> str | None:
         """The value, or None."""

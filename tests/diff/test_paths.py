@@ -69,6 +69,9 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
         ("packages/site/modules/doc/index.js", "product"),
         ("internal/acceptance/browser/wait.ts", "tests"),
         ("ruby/test_app/lib/literal.rb", "tests"),
+        ("testcases/main/Record.cs", "tests"),
+        (".travis.yml", "product"),
+        ("packages/keys/.travis.yml", "tooling"),
         ("scripts/tests/run.py", "tests"),
     ],
 )

@@ -63,6 +63,7 @@ def test_a_token_is_masked_wherever_it_stands(token: str, template: str) -> None
         "AKIA is how it begins",
         "gh" + "p_short",
         "xo" + "xb-1",
+        "xo" + "xb-my-bot-token",
         "sk_" + "test_" + BODY,
         "npm_config_registry = 1",
         "pypi-server",

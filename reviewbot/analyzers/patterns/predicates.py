@@ -84,7 +84,7 @@ class Conditions:
         self._syntax = syntax
         self._budget = budget
         self._error: Exception | None = None
-        self._firsts: dict[tuple[int, str, tuple[int, ...]], dict[str, int]] = {}
+        self._firsts: dict[tuple[int, str, bool, tuple[int, ...]], dict[str, int]] = {}
         """By list, kind of its elements and place in one: where each text begins first."""
 
     def __call__(
@@ -197,16 +197,18 @@ class Conditions:
             place, element = (element.parent.children.index(element), *place), element.parent
         if element.parent is None:
             return False
-        key = element.parent.id, element.type, place
+        key = element.parent.id, element.type, element.child_count > 1, place
         if key not in self._firsts:
-            self._firsts[key] = self._first_of_each(element.parent, element.type, place)
+            self._firsts[key] = self._first_of_each(element, place)
         return self._firsts[key].get(self._text_of(node), node.start_byte) < node.start_byte
 
-    def _first_of_each(self, elements: Node, kind: str, place: Sequence[int]) -> dict[str, int]:
+    def _first_of_each(self, hit: Node, place: Sequence[int]) -> dict[str, int]:
         firsts: dict[str, int] = {}
-        for element in elements.children:
+        for element in hit.parent.children if hit.parent is not None else ():
             self._budget.spend()
-            node: Node | None = element if element.type == kind else None
+            # An element of one part, such as a value without a key, is of another kind than one of several.
+            is_alike = element.type == hit.type and (element.child_count > 1) == (hit.child_count > 1)
+            node: Node | None = element if is_alike else None
             for index in place:
                 node = node.child(index) if node is not None and index < node.child_count else None
             if node is not None:

@@ -164,7 +164,7 @@ def hits(line: ChangedLine, language: str, *, translation: bool = False) -> Iter
     """What is hidden on one line, at most one hit of each rule; `translation`: the file holds texts for people."""
     text = line.text.removesuffix("\r")
     if line.number == 1:
-        text = text.removeprefix(_BOM)
+        text = text.lstrip(_BOM)  # editors that do not see the mark write another one before it
     kind = kind_of(language)
     suspects = [match.start() for match in SUSPECT.finditer(text)]
     if suspects:

@@ -220,6 +220,7 @@ def test_control_characters_of_test_data_are_no_finding(path: str, rules: list[s
 
 def test_the_mark_at_the_start_of_a_file_is_no_invisible_character() -> None:
     assert rules_of("\ufeffimport os", number=1) == []
+    assert rules_of("\ufeff\ufeffimport os", number=1) == []
     assert rules_of("\ufeffimport os", number=2) == ["invisible-character"]
 
 
