@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from multiprocessing import Pipe
 from pathlib import Path
 
@@ -109,6 +110,28 @@ def test_an_sdk_that_cannot_be_loaded_is_told_as_that_and_is_not_tried_again(
     assert (tmp_path / "begun").read_text() == "x"
     with pytest.raises(ConfigError):
         asyncio.run(sdk.load_ms())
+
+
+def test_a_process_that_cannot_be_started_is_told_as_that(
+    a_request: MakeRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    error = fault(Sdk(), a_request())
+    assert isinstance(error, AccountError)
+    assert "No such file or directory" in str(error)
+
+
+def test_a_run_that_ends_early_keeps_no_reader_of_its_errors_waiting(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import time\ntime.sleep(60)\n")
+    script = "from pathlib import Path; from reviewbot.llm.providers.claude.sdk import Sdk; import os\n"
+    script += "Sdk(Path('program.py')).begin(); os._exit(3)"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=30, check=False)
+    assert done.returncode == 3
+    for process in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if process.readlink() == tmp_path:
+                os.kill(int(process.parent.name), signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,11 @@ class Sdk:
                 ours, theirs = socket.socketpair()
                 self._connection = Connection(ours.detach())
                 with theirs:
-                    # -P: nothing is imported from the folder that happens to be the current one.
-                    command = [sys.executable, "-P", str(self._program)]
-                    process = subprocess.Popen(command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL)  # noqa: S603 - itself
+                    try:
+                        process = _start(self._program, theirs)
+                    except OSError as error:
+                        self._loaded.set_exception(_unloadable(error.strerror or "no process can be started"))
+                        return self._loaded
                 receive = (process, self._connection, self._loaded)
                 Thread(target=self._receive, args=receive, name="anthropic", daemon=True).start()
             return self._loaded
@@ -105,10 +107,19 @@ class Sdk:
                 loaded.set_exception(_unloadable("its process ended"))
             if loaded.exception() is None:
                 self._loaded = None  # the next request begins another process
-            waiting, self._waiting = self._waiting, {}
-        for deliver in waiting.values():
+            waiting = [*self._waiting.values()]
+            self._waiting.clear()
+        for deliver in waiting:
             with suppress(RuntimeError):
                 deliver(ENDED)
+
+
+def _start(program: Path, connection: socket.socket) -> subprocess.Popen[bytes]:
+    # -P: nothing is imported from the folder that happens to be the current one. Its errors go nowhere: a caller who
+    # reads ours to their end would wait for it, also where a run ends before the SDK is loaded.
+    command = [sys.executable, "-P", str(program)]
+    nowhere = subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=connection.fileno(), stdout=nowhere, stderr=nowhere)  # noqa: S603 - itself
 
 
 def _unloadable(why: str) -> ConfigError:

@@ -76,7 +76,8 @@ class SdkServer:
 
     async def _answer(self, number: int, access: Json, params: Json) -> None:
         def send(kind: str, value: object = None) -> None:
-            self._connection.send((number, kind, value))
+            with suppress(OSError):  # the other side is gone, which ends this process
+                self._connection.send((number, kind, value))
 
         try:
             client = self._client(access)
