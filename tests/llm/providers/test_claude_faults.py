@@ -23,7 +23,7 @@ from reviewbot.llm.providers.claude.errors import PAUSE_S, retry_after_s
 from reviewbot.llm.providers.claude.model import ClaudeModel
 from reviewbot.llm.providers.claude.sdk import Part, Sdk
 from reviewbot.llm.providers.claude.sdk_process import SdkServer
-from reviewbot.prices import default_models
+from reviewbot.prices import default_models, packaged_prices
 from tests.make import MakeRequest
 from tests.messages_api import MessagesApi, Scripted, failed, held, said
 
@@ -209,6 +209,16 @@ def test_a_text_block_without_text_says_nothing(messages_api: MessagesApi, a_req
     answer = replace(said(), body=body, headers={"content-type": "application/json"})
     messages_api.script(answer)
     assert ask(messages_api.url, a_request()).text == ""
+
+
+def test_numbers_beyond_all_measure_are_an_error_of_the_answer(
+    messages_api: MessagesApi, a_request: MakeRequest
+) -> None:
+    body = b'{"content": [], "stop_reason": "end_turn", "usage": {"input_tokens": 1' + b"0" * 400 + b"}}"
+    messages_api.script(replace(said(), body=body, headers={"content-type": "application/json"}))
+    model = ClaudeModel(Access(key=KEY, base_url=messages_api.url), default_models(), packaged_prices())
+    with pytest.raises(CallRejectedError, match="OverflowError"):
+        asyncio.run(model.ask(a_request()))
 
 
 def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: MakeRequest) -> None:

@@ -77,6 +77,14 @@ def test_nothing_is_imported_from_the_folder_of_the_caller(
     assert not (tmp_path / "ran").exists()
 
 
+def test_an_isolated_program_begins_an_isolated_process(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    script = "from reviewbot.llm.providers.claude.sdk import Sdk; Sdk().begin().result()"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    subprocess.run([sys.executable, "-I", "-c", script], env=environment, check=True, timeout=60)
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_process_that_ends_is_begun_again_with_the_next_request(
     a_request: MakeRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,7 +105,7 @@ def test_a_process_that_ends_is_begun_again_with_the_next_request(
         ("connection.send((0, 'unloadable', 'No module named x')); raise SystemExit", "No module named x"),
     ],
 )
-def test_an_sdk_that_cannot_be_loaded_is_told_as_that_and_is_not_tried_again(
+def test_an_sdk_that_cannot_be_loaded_is_told_as_that_and_tried_again_only_where_its_process_ended(
     a_request: MakeRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, why: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -107,7 +115,7 @@ def test_an_sdk_that_cannot_be_loaded_is_told_as_that_and_is_not_tried_again(
         error = fault(sdk, a_request())
         assert isinstance(error, AccountError)
         assert str(error) == f"the models' SDK cannot be loaded ({why}): install it again"
-    assert (tmp_path / "begun").read_text() == "x"
+    assert (tmp_path / "begun").read_text() == ("xx" if why == "its process ended" else "x")
     with pytest.raises(ConfigError):
         asyncio.run(sdk.load_ms())
 

@@ -47,17 +47,21 @@ class Sdk:
         """Begin to load the SDK. The result: how long that took, in milliseconds; ConfigError where it cannot be."""
         with self._lock:
             if self._loaded is None:
-                self._loaded = Future()
-                ours, theirs = socket.socketpair()
-                self._connection = Connection(ours.detach())
-                with theirs:
-                    try:
+                loaded: Future[int] = Future()
+                try:
+                    ours, theirs = socket.socketpair()
+                    self._connection = Connection(ours.detach())
+                    with theirs:
                         process = _start(self._program, theirs)
-                    except OSError as error:
-                        self._loaded.set_exception(_unloadable(error.strerror or "no process can be started"))
-                        return self._loaded
-                receive = (process, self._connection, self._loaded)
-                Thread(target=self._receive, args=receive, name="anthropic", daemon=True).start()
+                    receive = (process, self._connection, loaded)
+                    Thread(target=self._receive, args=receive, name="anthropic", daemon=True).start()
+                except (
+                    OSError,
+                    RuntimeError,
+                ) as error:  # no room for it now; the next request tries again
+                    loaded.set_exception(_unloadable(str(error)))
+                    return loaded
+                self._loaded = loaded
             return self._loaded
 
     async def load_ms(self) -> int:
@@ -73,29 +77,28 @@ class Sdk:
         await self.load_ms()
         parts: asyncio.Queue[Part] = asyncio.Queue()
         number, loop = next(self._numbers), asyncio.get_running_loop()
-        self._waiting[number] = lambda part: loop.call_soon_threadsafe(parts.put_nowait, part)
         try:
-            self._send((number, asdict(access), params))
+            with self._lock:
+                self._waiting[number] = lambda part: loop.call_soon_threadsafe(parts.put_nowait, part)
+                self._connection.send((number, asdict(access), params))
             while (part := await parts.get())[0] != "end":
                 yield part
         except OSError:
             yield ENDED
         finally:
             if self._waiting.pop(number, None) is not None:
-                with suppress(OSError):
-                    self._send((number, None, None))
-
-    def _send(self, request: tuple[int, object, object]) -> None:
-        with self._lock:
-            self._connection.send(request)
+                with suppress(OSError), self._lock:
+                    self._connection.send((number, None, None))
 
     def _receive(self, process: subprocess.Popen[bytes], connection: Connection, loaded: Future[int]) -> None:
+        refused = False
         with suppress(EOFError, OSError):
             while True:
                 number, kind, value = connection.recv()
                 if kind == "loaded":
                     loaded.set_result(value)
                 elif kind == "unloadable":
+                    refused = True
                     loaded.set_exception(_unloadable(value))
                 elif deliver := self._waiting.get(number):
                     with suppress(RuntimeError):  # the event loop of the request is closed
@@ -105,7 +108,7 @@ class Sdk:
             connection.close()
             if not loaded.done():
                 loaded.set_exception(_unloadable("its process ended"))
-            if loaded.exception() is None:
+            if not refused:
                 self._loaded = None  # the next request begins another process
             waiting = [*self._waiting.values()]
             self._waiting.clear()
@@ -115,9 +118,10 @@ class Sdk:
 
 
 def _start(program: Path, connection: socket.socket) -> subprocess.Popen[bytes]:
-    # -P: nothing is imported from the folder that happens to be the current one. Its errors go nowhere: a caller who
+    # Nothing is imported from the folder that happens to be the current one, nor, where that holds for this process (as
+    # in the Action), from what the environment names. Its errors go nowhere: a caller who
     # reads ours to their end would wait for it, also where a run ends before the SDK is loaded.
-    command = [sys.executable, "-P", str(program)]
+    command = [sys.executable, "-I" if sys.flags.isolated else "-P", str(program)]
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(command, stdin=connection.fileno(), stdout=nowhere, stderr=nowhere)  # noqa: S603 - itself
 

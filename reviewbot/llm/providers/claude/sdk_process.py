@@ -16,6 +16,7 @@ answer is any number of (number, kind, value):
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import importlib
 import os
@@ -37,6 +38,9 @@ CONNECT_S = 10.0
 
 WAITS = ("retry-after-ms", "retry-after")
 """Headers of a refused request that say when to ask again."""
+
+PR_SET_DUMPABLE = 4
+"""Of Linux: prctl(2)."""
 
 Json = dict[str, Any]
 
@@ -194,10 +198,14 @@ def main() -> None:
     """Serve standard input. The other side alone decides when this ends, also where a signal goes to all processes."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    connection = Connection(0)
+    with suppress(OSError, AttributeError):  # it gets keys: no other program of this user may read its memory
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    connection = Connection(os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # what libraries start would read the socket, keys and all
     with suppress(OSError):  # the other side is gone
         if (server := load(connection)) is not None:
-            asyncio.run(server.serve())
+            # Not `asyncio.run`, which waits for threads, such as one that looks a name up.
+            asyncio.new_event_loop().run_until_complete(server.serve())
     os._exit(0)  # to take the SDK apart would take as long as a request
 
 
