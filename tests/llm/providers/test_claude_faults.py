@@ -217,8 +217,17 @@ def test_numbers_beyond_all_measure_are_an_error_of_the_answer(
     body = b'{"content": [], "stop_reason": "end_turn", "usage": {"input_tokens": 1' + b"0" * 400 + b"}}"
     messages_api.script(replace(said(), body=body, headers={"content-type": "application/json"}))
     model = ClaudeModel(Access(key=KEY, base_url=messages_api.url), default_models(), packaged_prices())
-    with pytest.raises(CallRejectedError, match="OverflowError"):
+    with pytest.raises(TransientError, match="cannot be read"):
         asyncio.run(model.ask(a_request()))
+
+
+def test_an_event_that_is_nested_too_deeply_to_be_sent_on_cannot_be_read(
+    messages_api: MessagesApi, a_request: MakeRequest
+) -> None:
+    body = b'event: ping\ndata: {"type": "ping", "x": ' + b"[" * 900 + b"]" * 900 + b"}\n\n"
+    messages_api.script(replace(said(), body=body, headers={"content-type": "text/event-stream"}))
+    with pytest.raises(TransientError, match="cannot be read"):
+        ask(messages_api.url, a_request())
 
 
 def test_a_redirect_takes_the_key_nowhere(messages_api: MessagesApi, a_request: MakeRequest) -> None:

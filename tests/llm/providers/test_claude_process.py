@@ -181,6 +181,8 @@ def test_the_process_ends_with_the_one_that_began_it_and_by_no_signal_to_both() 
         assert program.stdin
         assert program.stdout
         number = int(program.stdout.readline())
+        # What libraries start must not read requests.
+        assert Path(f"/proc/{number}/fd/0").readlink() == Path(os.devnull)
         for sent in (signal.SIGINT, signal.SIGTERM):
             os.kill(number, sent)
         time.sleep(0.2)

@@ -54,12 +54,9 @@ class ClaudeModel:
                 return reply_of(await self._message(parts, request, asked), asked, self._prices)
         except ConfigError as error:
             raise AccountError(str(error)) from None
-        except EngineError:
-            raise
-        except (ValueError, RecursionError):
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+            # What an answer holds may be of any type and size.
             raise TransientError(UNREADABLE) from None
-        except Exception as error:  # noqa: BLE001 - what an answer holds is of any type and size
-            raise CallRejectedError(unusable(self._access, type(error).__name__)) from None
 
     async def _message(self, parts: AsyncIterator[Part], request: ModelRequest, asked: str) -> dict[str, Any]:
         """The answer as the API writes one that is not streamed."""

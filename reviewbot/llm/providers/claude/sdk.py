@@ -55,10 +55,8 @@ class Sdk:
                         process = _start(self._program, theirs)
                     receive = (process, self._connection, loaded)
                     Thread(target=self._receive, args=receive, name="anthropic", daemon=True).start()
-                except (
-                    OSError,
-                    RuntimeError,
-                ) as error:  # no room for it now; the next request tries again
+                except (OSError, RuntimeError) as error:
+                    # No room for a process or a thread now: the next request tries again.
                     loaded.set_exception(_unloadable(str(error)))
                     return loaded
                 self._loaded = loaded
@@ -119,8 +117,8 @@ class Sdk:
 
 def _start(program: Path, connection: socket.socket) -> subprocess.Popen[bytes]:
     # Nothing is imported from the folder that happens to be the current one, nor, where that holds for this process (as
-    # in the Action), from what the environment names. Its errors go nowhere: a caller who
-    # reads ours to their end would wait for it, also where a run ends before the SDK is loaded.
+    # in the Action), from what the environment names. Its standard error goes nowhere: a caller that reads ours to its
+    # end would wait for the child, also where a run ends before the SDK is loaded.
     command = [sys.executable, "-I" if sys.flags.isolated else "-P", str(program)]
     nowhere = subprocess.DEVNULL
     return subprocess.Popen(command, stdin=connection.fileno(), stdout=nowhere, stderr=nowhere)  # noqa: S603 - itself

@@ -101,6 +101,8 @@ class SdkServer:
             send("failed", "timeout")
         except sdk.APIConnectionError:
             send("failed", "unreachable")
+        except RecursionError:  # an event that is nested too deeply to be sent on
+            send("failed", "unreadable")
         except Exception as error:  # noqa: BLE001 - foreign code: the providers' libraries share no base of errors
             send("rejected", type(error).__name__)
 
