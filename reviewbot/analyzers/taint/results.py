@@ -51,6 +51,10 @@ class Results:
         self._knowledge = flow.knowledge
         self._by_name: dict[str, Callable[[Call, Value], Value]] = {
             "os.path.join": _put_behind,
+            # A path below the root keeps no ".." and no slash in front: joined to a folder, it stays there.
+            "os.path.relpath": lambda call, value: (
+                value.mark("path") if "/" in (a.const for a in call.args[1:]) else value
+            ),
             "str": _as_text,
             "repr": _as_text,
             "format": _as_text,

@@ -14,6 +14,9 @@ _ISOLATES = "\u2066\u2067\u2068"
 _POP, _POP_ISOLATE = "\u202c", "\u2069"
 EMBEDDINGS = frozenset(_OPENERS + _ISOLATES + _POP + _POP_ISOLATE)
 
+LEFT_TO_RIGHT = frozenset("\u202a\u2066\u2068" + _POP + _POP_ISOLATE)
+"""What turns nothing around in a text without letters that are written from right to left."""
+
 MARKS = frozenset("\u200e\u200f\u061c")
 """They lend a direction to what has none, beside text from right to left."""
 

@@ -20,6 +20,7 @@ from reviewbot.analyzers.core.reports import RuleScan, message_of, quote_of, rul
 from reviewbot.analyzers.text.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
+    LEFT_TO_RIGHT,
     OVERRIDES,
     SEPARATORS,
     SUSPECT,
@@ -183,8 +184,8 @@ def _turned(text: str, suspects: list[int], *, prose: bool, translation: bool) -
     controls = "".join(text[at] for at in suspects if text[at] in OVERRIDES or text[at] in EMBEDDINGS)
     # A text from right to left sets off names and numbers, and closes what it opens. In files of translations, which
     # are edited one message at a time, many a pair is cut in two.
-    meant = translation or (prose and holds_rtl(text) and is_balanced(controls))
-    if controls and (set(controls) & OVERRIDES or not meant):
+    meant = prose and is_balanced(controls) if holds_rtl(text) else LEFT_TO_RIGHT.issuperset(controls)
+    if controls and (set(controls) & OVERRIDES or not (translation or meant)):
         yield HiddenCharacters("bidi-control", controls)
 
 

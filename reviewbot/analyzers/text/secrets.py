@@ -35,6 +35,11 @@ _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _CHECKED = re.compile(r"(?:gh[pousr]|npm)_(?P<random>[A-Za-z0-9]{30})(?P<sum>[A-Za-z0-9]{6})")
 """Tokens that end with the CRC-32 of their random part in six digits of base 62."""
 
+_TRIAL = re.compile(
+    r"(?<![A-Za-z])(?i:tests?|testing|demo|dev|development|dummy|examples?|exploits?|fake|insecure|local|localhost|mock|samples?|snakeoil|vagrant)(?![a-z])"
+)
+"""Words of a path, or of the line on which a private key begins, that say that it opens nothing of worth."""
+
 _SIGNED = re.compile(r"(?i)(?:AWSAccessKeyId=|X-Amz-Credential=)$")
 _SIGNED_CHARS = 20
 """Of an address that was signed for some minutes: the id of the key stands in it, the key does not."""
@@ -71,7 +76,7 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
     last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
     value = text[secret.start : secret.end]
     named = text[max(0, secret.start - _SIGNED_CHARS) : secret.start]
-    aside = place_of(path) != "product"
+    aside = place_of(path) != "product" or (secret.kind == PRIVATE_KEY and bool(_TRIAL.search(f"{path} {first.text}")))
     severity, confidence = _weight(secret, value, aside=aside, signed=_SIGNED.search(named) is not None)
     shown = text[secret.start : secret.start + secret.shown]
     what = f"{secret.kind}: {shown}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
@@ -96,7 +101,8 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
 def _weight(secret: Secret, value: str, *, aside: bool, signed: bool) -> tuple[Severity, int]:
     """How much it matters and how sure it is.
 
-    `aside`: it stands in tests, examples or tooling; `signed`: it is the part of a signed address that is no secret.
+    `aside`: it stands in tests, examples or tooling, or is named like a key for them; `signed`: it is the part of a
+    signed address that is no secret.
     """
     if secret.placeholder:
         return "info", _PLACEHOLDER_CONFIDENCE

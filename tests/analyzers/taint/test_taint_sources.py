@@ -110,12 +110,15 @@ REQUESTS = {
     """,
     "somebody who types": """
         import os
-        os.system(input("what? "))  # <<< command-external
+        os.system(input("what? "))  # <<< command-local
     """,
     "standard input line by line": """
         import os, sys
         for line in sys.stdin:
-            os.system(line)  # <<< command-external
+            os.system(line)  # <<< command-local
+    """,
+    "code that is typed": """
+        eval(input("what? "))  # <<< code-external
     """,
     "the arguments of the program": """
         import os, sys

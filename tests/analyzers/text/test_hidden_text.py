@@ -201,7 +201,7 @@ def test_each_kind_of_text_has_its_answer(text: str, language: str, rules: list[
         ("<string name='a'>wsp\u00f3\u0142\u00adpraca \u05d1\u05da \u200d</string>", "xml", []),
         ("<string name='a'>\u202eabc</string>", "xml", ["bidi-control"]),
         (f"a: {SPELT}", "yaml", ["hidden-text"]),
-        ("a = '\u202aabc'", "python", ["bidi-control"]),
+        ("a = '\u202babc'", "python", ["bidi-control"]),
         ("is_\u200badmin = 1", "python", ["invisible-character"]),
     ],
 )

@@ -53,12 +53,25 @@ def test_a_private_key_is_one_finding_over_its_lines(file_of: FileOf, bare: Snap
     assert found.message == "Hard-coded private key"
 
 
-def test_a_private_key_in_a_test_is_less_sure_to_matter(file_of: FileOf, bare: Snapshot) -> None:
-    text = f"{HEADER}\n{KEY_LINE}\n{FOOTER}"
+@pytest.mark.parametrize(
+    ("path", "before", "least"),
+    [
+        ("tests/data/key.pem", "", 70),
+        ("deploy/local_testing.yml", "key: ", 70),
+        ("src/keys.py", 'TEST_KEY = """', 70),
+        ("src/keys.go", "const localKey = `", 70),
+        ("src/latest.go", "const key = `", 97),
+        ("deploy/contest.yml", "attestation: ", 97),
+    ],
+)
+def test_a_private_key_in_a_test_or_named_like_one_for_tests_is_less_sure_to_matter(
+    file_of: FileOf, bare: Snapshot, path: str, before: str, least: int
+) -> None:
+    text = f"{before}{HEADER}\n{KEY_LINE}\n{FOOTER}"
 
-    (found,) = scan(file_of(text, path="tests/data/key.pem", language="text"), bare)
+    (found,) = scan(file_of(text, path=path, language="text"), bare)
 
-    assert (found.severity, found.confidence) == ("warning", 70)
+    assert (found.severity, found.confidence) == ("warning" if least < 80 else "critical", least)
 
 
 def test_a_token_in_a_test_is_told_like_any_other_where_its_checksum_shows_that_it_was_given_out(
