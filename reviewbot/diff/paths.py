@@ -9,7 +9,7 @@ Place = Literal["product", "tests", "examples", "tooling"]
 """What the code of a file is for. A defect outside the product reaches none of its users."""
 
 _TESTS = re.compile(
-    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|(?:[\w.-]{1,60}[._-])?fixtures|test[_-]?(?:apps?|cases?|data|utils?|helpers?|support))/",
+    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|(?:[\w.-]{0,60}[._-])?fixtures?|test[_-]?(?:apps?|cases?|data|utils?|helpers?|support))/",
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(

@@ -71,6 +71,7 @@ def test_a_path_of_a_program_for_people_is_known(path: str, *, by_hand: bool) ->
         ("ruby/test_app/lib/literal.rb", "tests"),
         ("testcases/main/Record.cs", "tests"),
         ("packages/keys-test-fixtures/certs/alice_id_rsa", "tests"),
+        ("_fixture/certs/key.pem", "tests"),
         (".travis.yml", "product"),
         ("packages/keys/.travis.yml", "tooling"),
         ("scripts/tests/run.py", "tests"),

@@ -10,9 +10,11 @@ import string
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from reviewbot.analyzers.core.changed_lines import ChangedLine, added_runs
 from reviewbot.analyzers.core.reports import LineScan, message_of, quote_of
+from reviewbot.diff.language import kind_of
 from reviewbot.diff.paths import place_of
 from reviewbot.domain.contracts import SECRET, Candidate, Severity
 from reviewbot.domain.ports import ChangedFile
@@ -36,9 +38,11 @@ _CHECKED = re.compile(r"(?:gh[pousr]|npm)_(?P<random>[A-Za-z0-9]{30})(?P<sum>[A-
 """Tokens that end with the CRC-32 of their random part in six digits of base 62."""
 
 _TRIAL = re.compile(
-    r"(?<![A-Za-z])(?i:tests?|testing|demo|dev|development|dummy|examples?|exploits?|fake|insecure|local|localhost|mock|samples?|snakeoil|vagrant)(?![a-z])"
+    r"(?<![A-Za-z])(?i:tests?|testing|demo|dev|development|dummy|examples?|exploits?|fake|insecure|local|localhost|mock"
+    r"|samples?|snakeoil|vagrant)(?![a-z])|\n\s*(?:\*|//|#|/\*|--\s)"
 )
-"""Words of a path, or of the line on which a private key begins, that say that it opens nothing of worth."""
+"""What says of a private key that it opens nothing of worth: words of the path or of the line on which it begins, which
+follow one another, or that the line is a comment."""
 
 _SIGNED = re.compile(r"(?i)(?:AWSAccessKeyId=|X-Amz-Credential=)$")
 _SIGNED_CHARS = 20
@@ -48,11 +52,8 @@ _TRIGGER = "Everyone who can read the repository, now or in its history, has it.
 _FIX = "Revoke it; removing it is not enough."
 
 
-def _rule(kind: str) -> str:
-    return kind.lower().replace(" ", "-")
-
-
-RULES = dict.fromkeys(map(_rule, KINDS), SECRET)
+_RULES = {kind: kind.lower().replace(" ", "-") for kind in KINDS}
+RULES = dict.fromkeys(_RULES.values(), SECRET)
 """The category of each of its rules."""
 
 
@@ -65,30 +66,29 @@ class SecretScan(LineScan):
         """As `LineScan.find_candidates`."""
         for block in added_runs(file):  # a private key has more than one line
             text = "\n".join(line.text for line in block)
-            yield from (_candidate(file.path, block, secret, text) for secret in find_secrets(text))
+            yield from (_candidate(file, block, secret, text) for secret in find_secrets(text))
 
 
-def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: str) -> Candidate:
-    starts = [0]
-    for line in block[:-1]:
-        starts.append(starts[-1] + len(line.text) + 1)
+def _candidate(file: ChangedFile, block: Sequence[ChangedLine], secret: Secret, text: str) -> Candidate:
+    starts = [*accumulate((len(line.text) + 1 for line in block[:-1]), initial=0)]
     first = block[bisect_right(starts, secret.start) - 1]
     last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
     value = text[secret.start : secret.end]
-    named = text[max(0, secret.start - _SIGNED_CHARS) : secret.start]
-    aside = place_of(path) != "product" or (secret.kind == PRIVATE_KEY and bool(_TRIAL.search(f"{path} {first.text}")))
-    severity, confidence = _weight(secret, value, aside=aside, signed=_SIGNED.search(named) is not None)
-    shown = text[secret.start : secret.start + secret.shown]
-    what = f"{secret.kind}: {shown}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
+    shown = kind_of(file.language) == "prose" or _TRIAL.search(f"{file.path}\n{first.text}") is not None
+    aside = place_of(file.path) != "product" or (secret.kind == PRIVATE_KEY and shown)
+    signed = _SIGNED.search(text[max(0, secret.start - _SIGNED_CHARS) : secret.start]) is not None
+    severity, confidence = _weight(secret, value, aside=aside, signed=signed)
+    begin = text[secret.start : secret.start + secret.shown]
+    what = f"{secret.kind}: {begin}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
     return Candidate(
         severity=severity,
-        path=path,
+        path=file.path,
         quote=quote_of(first.text),
         message=message_of(f"Hard-coded {what}"),
         confidence=confidence,
         source="secrets",
         category=SECRET,
-        rule=_rule(secret.kind),
+        rule=_RULES[secret.kind],
         line=first.number,
         end_line=last.number,
         trigger=_TRIGGER,
@@ -101,8 +101,8 @@ def _candidate(path: str, block: Sequence[ChangedLine], secret: Secret, text: st
 def _weight(secret: Secret, value: str, *, aside: bool, signed: bool) -> tuple[Severity, int]:
     """How much it matters and how sure it is.
 
-    `aside`: it stands in tests, examples or tooling, or is named like a key for them; `signed`: it is the part of a
-    signed address that is no secret.
+    `aside`: it stands in tests, examples or tooling, or is a key that is there to be read or tried out; `signed`: it is
+    the part of a signed address that is no secret.
     """
     if secret.placeholder:
         return "info", _PLACEHOLDER_CONFIDENCE

@@ -9,6 +9,7 @@ import pytest
 
 from reviewbot.analyzers.core.run import changed_file
 from reviewbot.analyzers.text.secrets import SecretScan
+from reviewbot.diff.language import language_of
 from reviewbot.redact.mask import redact
 from tests.secret_parts import FOOTER, GIVEN_OUT, HEADER, KEY_LINE, TOKEN, scan
 
@@ -60,16 +61,18 @@ def test_a_private_key_is_one_finding_over_its_lines(file_of: FileOf, bare: Snap
         ("deploy/local_testing.yml", "key: ", 70),
         ("src/keys.py", 'TEST_KEY = """', 70),
         ("src/keys.go", "const localKey = `", 70),
+        ("src/keys.kt", " * ", 70),
+        ("README.md", "", 70),
         ("src/latest.go", "const key = `", 97),
         ("deploy/contest.yml", "attestation: ", 97),
     ],
 )
-def test_a_private_key_in_a_test_or_named_like_one_for_tests_is_less_sure_to_matter(
+def test_a_private_key_that_is_there_to_be_read_or_tried_out_is_less_sure_to_matter(
     file_of: FileOf, bare: Snapshot, path: str, before: str, least: int
 ) -> None:
     text = f"{before}{HEADER}\n{KEY_LINE}\n{FOOTER}"
 
-    (found,) = scan(file_of(text, path=path, language="text"), bare)
+    (found,) = scan(file_of(text, path=path, language=language_of(path)), bare)
 
     assert (found.severity, found.confidence) == ("warning" if least < 80 else "critical", least)
 
