@@ -4,10 +4,10 @@
     python -m benchmarks.draw_places TREE... --out FILE [--files 200] [--commits 0] [--jobs 2]
 
 A TREE is a git repository, bare or not; its HEAD is read by git, and nothing of it is run. Without --commits each tree
-gives so many of its files, chosen by a hash of the path, as added by a change; files of other projects (vendor,
-node_modules, dist) and very large ones are left out. With --commits the newest ones are reviewed one by one, as a push
-would be, with the tree in reach. The installed program reviews, with its default settings, so what is drawn is what
-people would see.
+gives so many of its files (of the languages, where some are named), chosen by a hash of the path, as added by a
+change; files of other projects (vendor, node_modules, dist) and very large ones are left out. With --commits the
+newest ones are reviewed one by one, as a push would be, with the tree in reach. The installed program reviews, with
+its default settings, so what is drawn is what people would see.
 
 FILE gets one line of JSON for each finding that is shown: project, commit, place, rule, tools, confidence, language,
 message, quote. Prints files or commits with their findings by language; `--sample N` also prints places to judge, at
@@ -42,7 +42,9 @@ MAX_OF_A_RULE = 3
 
 def project_of(tree: Path) -> str:
     """OWNER/NAME of a clone that is called OWNER+NAME, else the folder's name."""
-    return (tree.parent.name if tree.name in {"repo", ".git"} else tree.name).replace("+", "/")
+    while tree.name in {"repo", ".git"}:
+        tree = tree.parent
+    return tree.name.replace("+", "/")
 
 
 def hashed(text: str) -> str:
@@ -58,11 +60,12 @@ def added(path: str, content: bytes) -> bytes:
     return head % (name, name, name, len(lines)) + b"".join(b"+%b\n" % line for line in lines)
 
 
-def batches(tree: Path, most: int) -> Iterator[tuple[list[str], bytes]]:
-    """Diffs that add some files of a tree, with the paths of the files."""
+def batches(tree: Path, most: int, languages: Sequence[str] = ()) -> Iterator[tuple[list[str], bytes]]:
+    """Diffs that add some files of a tree, with the paths of the files; `languages`: all where none is named."""
     every = git(tree, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
     wanted = [path for path in every if path and path.isprintable() and '"' not in path and not FOREIGN.search(path)]
-    wanted = sorted((path for path in wanted if language_of(path)), key=hashed)[:most]
+    known = {path: language for path in wanted if (language := language_of(path))}
+    wanted = sorted((path for path in known if not languages or known[path] in languages), key=hashed)[:most]
     paths: list[str] = []
     diff = b""
     for path, content in zip(wanted, blobs(tree, [f"HEAD:{path}" for path in wanted]), strict=True):
@@ -117,12 +120,12 @@ def rows_of(review: Row, project: str, commit: str) -> list[Row]:
     ]
 
 
-def of_tree(tree: Path, most: int) -> tuple[Counter[str], list[Row]]:
+def of_tree(tree: Path, most: int, languages: Sequence[str] = ()) -> tuple[Counter[str], list[Row]]:
     """Files looked at by language, and what is shown of them."""
     commit = git(tree, "rev-parse", "--short=12", "HEAD").decode().strip()
     looked: Counter[str] = Counter()
     rows: list[Row] = []
-    for paths, diff in batches(tree, most):
+    for paths, diff in batches(tree, most, languages):
         looked.update(language_of(path) or "other" for path in paths)
         rows += rows_of(reviewed(diff), project_of(tree), commit)
     return looked, rows
@@ -171,11 +174,13 @@ def main() -> int:
     parser.add_argument("trees", metavar="TREE", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--files", type=int, default=200, help="of each tree")
+    parser.add_argument("--language", default=[], action="append", help="of the files; may be repeated")
     parser.add_argument("--commits", type=int, default=0, help="review so many commits of each tree instead")
     parser.add_argument("--sample", type=int, default=0, help="print places to judge, at most so many of a language")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
-    work = partial(of_commits, most=arguments.commits) if arguments.commits else partial(of_tree, most=arguments.files)
+    trees = partial(of_tree, most=arguments.files, languages=arguments.language)
+    work = partial(of_commits, most=arguments.commits) if arguments.commits else trees
     looked: Counter[str] = Counter()
     rows: list[Row] = []
     with ThreadPoolExecutor(arguments.jobs) as pool, arguments.out.open("w", encoding="utf-8") as out:

@@ -21,9 +21,9 @@ def row(language: str, rule: str, place: str) -> Row:
 def test_a_tree_gives_what_is_shown_of_its_own_files(tmp_path: Path) -> None:
     tree = tmp_path / "shop+web"
     tree.mkdir()
-    GitRepo(tree).commit({"run.py": WEAK, "vendor/run.py": WEAK, "calm.py": "x = 1\n"})
+    GitRepo(tree).commit({"run.py": WEAK, "vendor/run.py": WEAK, "calm.py": "x = 1\n", "run.go": "package a\n"})
 
-    looked, rows = of_tree(tree, 10)
+    looked, rows = of_tree(tree, 10, ["python"])
 
     assert looked == Counter({"python": 2})
     assert [(each["project"], each["place"], each["rule"]) for each in rows] == [
