@@ -9,14 +9,15 @@ Place = Literal["product", "tests", "examples", "tooling"]
 """What the code of a file is for. A defect outside the product reaches none of its users."""
 
 _TESTS = re.compile(
-    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|(?:[\w.-]{0,60}[._-])?fixtures?|test[_-]?(?:apps?|cases?|data|utils?|helpers?|support))/",
+    r"(?:^|/)(?:(?:[\w.-]{1,60}[._-]|android|common|integration|jvm|unit)?tests?|testing|specs?|e2e|acceptance|cypress|__tests__|__mocks__|mocks?|(?:[\w.-]{0,60}[._-])?fixtures?|test[_-]?(?:apps?|cases?|data|utils?|helpers?|support))/|^t/",
     re.IGNORECASE,
 )
 _TEST_FILE = re.compile(
     r"(?:^|/)(?:test[_-][^/]{1,200}|conftest\.py|[^/]{1,200}[._-](?:tests?|specs?)\.[a-z]{1,5}|[^/]{1,200}Tests?\.[a-z]{1,5}|tests?\.[a-z]{1,5})$"
 )
 _EXAMPLE = re.compile(
-    r"(?:^|/)(?:examples?|samples?|demos?|docs|tutorials?|user[_-]guide)(?:[_-][\w-]{1,30})?/|^doc/", re.IGNORECASE
+    r"(?:^|/)(?:(?:examples?|samples?|demos?|docs|tutorials?|user[_-]guide)(?:[_-][\w-]{1,30})?|[\w.-]{1,60}[._-](?:examples?|samples?|demos?))/|^doc/",
+    re.IGNORECASE,
 )
 _TOOLING = re.compile(
     r"^(?:(?:packages|apps|libs|crates|modules|services)/[^/]{1,100}/)?(?:scripts?|tools?|tooling|contrib|dev|devtools|ci)/"

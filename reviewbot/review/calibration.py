@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from reviewbot.domain.contracts.base import Contract, first_fault
+from reviewbot.domain.contracts.base import SURE, Contract, first_fault
 from reviewbot.tables import packaged_text
 
 MIN_COUNTS = 8
@@ -37,7 +37,8 @@ _WEIGHTS = ((70, 12), (0, 20))
 the line, low ones for what may be right anywhere: those move less."""
 
 MAX_UNCOUNTED = 90
-"""What an estimate is raised to at most by the reports of other rules."""
+"""What an estimate is raised to at most by the reports of other rules; one below `SURE` stays below it, since places in
+foreign code have put most of those there."""
 
 _PERCENT = 100
 
@@ -76,7 +77,7 @@ class RuleBand:
         """An estimate of the band, moved towards the share that was right."""
         weight = next(weight for low, weight in _WEIGHTS if self.low >= low)
         share = (weight * estimate + _PERCENT * self.true) / (weight + self.true + self.false)
-        return min(round(share), max(MAX_UNCOUNTED, estimate))
+        return min(round(share), max(MAX_UNCOUNTED, estimate) if estimate >= SURE else SURE - 1)
 
 
 class _Table(Contract, strict=False):

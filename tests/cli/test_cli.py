@@ -38,12 +38,12 @@ index 0000000..1111111
 --- /dev/null
 +++ b/app.py
 @@ -0,0 +1,6 @@
-+import hashlib
++from flask import request
 +
 +
-+def token_of(user: str, seen: list[str] = []) -> str:
-+    seen.append(user)
-+    return hashlib.md5(user.encode()).hexdigest()
++def note(seen: list[str] = []) -> str:
++    seen.append(request.path)
++    return open(request.args["name"]).read()
 """
 HARMLESS = b"""\
 diff --git a/app.py b/app.py
@@ -144,7 +144,7 @@ def test_standard_input_is_reviewed(run: Run) -> None:
     report = run("review", "-", "--format", "json", stdin=SMALL).report
 
     assert {(f["rule"], f["line"], f["type"]) for f in report["findings"]} == {
-        ("S324", 6, "security"),
+        ("path-external", 6, "security"),
         ("B006", 4, "logic"),
     }
 
@@ -276,13 +276,13 @@ def test_a_diff_that_does_not_fit_the_folder_is_refused_before_the_review(run: R
 
 def test_a_range_of_commits_is_reviewed_with_whole_files(run: Run, repository: Path) -> None:
     (repository / "app.py").write_text(
-        "import hashlib\n\n\ndef token(user):\n    return hashlib.md5(user).hexdigest()\n"
+        "from flask import request\n\n\ndef note():\n    return open(request.args['name']).read()\n"
     )
     git(repository, "commit", "-qam", "two")
 
     report = run("review", "--git", "HEAD~1..HEAD", "--format", "json").report
 
-    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("S324", 5)]
+    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("path-external", 5)]
 
 
 def test_what_is_staged_is_reviewed_and_what_is_not_is_ignored(run: Run, repository: Path) -> None:

@@ -223,12 +223,12 @@ def _fingerprints(text: str) -> set[str]:
 
 def test_annotations_name_the_line_of_each_finding(said: Callable[..., str]) -> None:
     out = said(
-        {"app.py": "import hashlib\n\n\ndef token(x):\n    return hashlib.md5(x).hexdigest()\n"},
+        {"app.py": "import jwt\n\n\ndef user_of(t):\n    return jwt.decode(t, options={'verify_signature': False})\n"},
         "--format",
         "annotations",
     )
 
-    assert "::warning file=app.py,line=5" in out
+    assert "::error file=app.py,line=5" in out
 
 
 def test_results_can_be_written_to_a_file(said: Callable[..., str], tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ NAMES = (
     "a #[b.py",
 )
 LINES = (
-    'os.system("::stop-commands::x" + input())',
-    'os.system(f"##[add-mask]x {input()}")',
+    'eval("::stop-commands::x" + input())',
+    'eval(f"##[add-mask]x {input()}")',
     "::warning::x ##[group]y",
 )
 

@@ -19,8 +19,8 @@ index 0000000..1111111
 --- /dev/null
 +++ b/app.py
 @@ -0,0 +1,2 @@
-+import hashlib
-+token = hashlib.md5(b"").hexdigest()
++import flask
++text = open(flask.request.args["name"]).read()
 """
 
 
@@ -63,7 +63,7 @@ def test_it_installs_and_reviews_from_another_folder(tmp_path: Path, how: str) -
     cards = json.loads(call(programs / "reviewbot", "workers", "--format", "json", cwd=outside))
     [packages] = (tmp_path / "venv/lib").glob("python*/site-packages")
 
-    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("S324", 2)]
-    assert shown.startswith("7 issues found; 13 of 18 files reviewed")
+    assert [(f["rule"], f["line"]) for f in report["findings"]] == [("path-external", 2)]
+    assert shown.startswith("6 issues found; 13 of 18 files reviewed")
     assert {card["name"] for card in cards} == {path.stem for path in (ROOT / "workers").glob("*.toml")}
     assert not [name for name in ("workers", "prompts", "tests") if (packages / name).exists()]

@@ -90,7 +90,10 @@ class ReportContext:
         return frozenset(node.lineno for node in nodes if node.decorator_list)
 
     def changes_default(self, found: RuffDiagnostic) -> bool:
-        """Whether the function of a default that a report is about changes it; yes where no tree shows it."""
+        """Whether the function of a default that a report is about changes it; yes where no tree shows it.
+
+        A parameter whose name begins with "_", or whose default has items, is there to keep something, or to be read.
+        """
         for piece in self._pieces:
             rows = [
                 row
@@ -180,18 +183,25 @@ def _of_default(found: RuffDiagnostic, _line: ChangedLine, around: ReportContext
 
 
 def _default_on(arguments: ast.arguments, rows: range) -> str | None:
-    """The name of the parameter whose default stands on one of these rows."""
+    """The name of the parameter whose default stands on one of these rows; empty where it is meant to be kept."""
     plain = [*arguments.posonlyargs, *arguments.args]
     last = plain[len(plain) - len(arguments.defaults) :]
     pairs = [
         *zip(last, arguments.defaults, strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
-    return next((each.arg for each, value in pairs if value is not None and value.lineno in rows), None)
+    return next(
+        (
+            "" if each.arg[0] == "_" or getattr(value, "elts", None) else each.arg
+            for each, value in pairs
+            if value is not None and value.lineno in rows
+        ),
+        None,
+    )
 
 
 def _changes(body: Sequence[ast.AST], name: str) -> bool:
-    """Whether code changes what a name holds, or hands it on to be kept: by a return, or in an attribute."""
+    """Whether code changes what a name holds. Most that is handed on, or kept in an attribute, is only read there."""
     return any(_is_named(each, name) for node in below(*body) for each in _changed_by(node))
 
 
@@ -201,9 +211,7 @@ def _changed_by(node: ast.AST) -> Iterator[ast.AST | None]:
             yield value
         case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
             yield value
-        case ast.AugAssign(target=value) | ast.Return(value=value) | ast.Yield(value=value):
-            yield value
-        case ast.Assign(targets=targets, value=value) if any(isinstance(to, ast.Attribute) for to in targets):
+        case ast.AugAssign(target=value):
             yield value
 
 

@@ -52,8 +52,10 @@ def _curves(code: CodeIndex) -> Iterator[Found]:
         made = name.rsplit(".", 1)[-1]
         if name == "Crypto.PublicKey.ECC.generate":
             made = code.text(argument(call, None, "curve"))
-        elif ".ec." not in name:
-            continue
+        elif ".ec." not in name or "generate_private_key" not in {
+            code.name(up.func).rpartition(".")[2] for up in code.above(call) if isinstance(up, ast.Call)
+        }:
+            continue  # a name in a table, say, makes no key
         if made in _WEAK_CURVES:
             yield at("short-key", call)
 

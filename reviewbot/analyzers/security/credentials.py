@@ -100,7 +100,12 @@ def _configured(code: CodeIndex, table: ast.Dict) -> Iterator[Found]:
     if password == "":
         if code.text(entries.get("USER")):
             yield at("empty-password", entries["PASSWORD"])
-    elif isinstance(password, str) and not is_stand_in(password):
+    # One that is the user's name, or the database's, is of a developer's own machine.
+    elif (
+        isinstance(password, str)
+        and not is_stand_in(password)
+        and password not in map(code.text, (entries.get("USER"), entries.get("NAME")))
+    ):
         yield at("literal-password", entries["PASSWORD"])
 
 

@@ -23,7 +23,7 @@ _CONDITION = (
 _GONE: Mapping[str, str] = packaged_table("names/security")["gone"]
 """Names removed from the standard library, with the version that removed them: they fail only when the line runs."""
 
-_EXCUSES = frozenset({"version_info", "hasattr", "PY2", "PY3", "python_version", "getattr"})
+_EXCUSES = frozenset({"version_info", "hasattr", "PY2", "PY3", "python_version", "major", "getattr"})
 _CAUGHT = frozenset({"AttributeError", "ImportError", "Exception", "NameError"})
 
 

@@ -32,7 +32,7 @@ _WEAK = frozenset(
 )
 _GUESSABLE = "uuid.uuid1"
 
-_SECRETS = PASSWORDS | {"secret", "otp", "csrf", "nonce", "salt", "cookie", "apikey", "totp", "pincode", "captcha"}
+_SECRETS = PASSWORDS | {"secret", "otp", "csrf", "apikey", "totp", "pincode", "captcha"}
 _TOKENS = frozenset({"token", "session", "cookies"})
 _OF_TOKENS = words_in("names/security", "of_tokens")
 """Words beside "token" or "session" that tell it from a token of a language, a session of a database or a game."""
@@ -53,8 +53,8 @@ _STORES = frozenset({"session", "sessions", "cookie", "cookies", "token", "token
 
 
 def fast_hashes(code: CodeIndex) -> Iterator[Found]:
-    """Look for passwords that are hashed quickly."""
-    for call in code.of(ast.Call):
+    """Look for passwords that are hashed quickly; not where another server is asked, whose protocol says how to."""
+    for call in () if code.imports("requests", "httpx") else code.of(ast.Call):
         hashed = _hashed(code, call)
         if hashed is not None and _holds_password(code, hashed) and not _excused(code, call):
             yield at("fast-password-hash", call, cause=call.func)
@@ -148,7 +148,8 @@ def _holds_password(code: CodeIndex, node: ast.expr) -> bool:
             stack += found.values if isinstance(found, ast.JoinedStr) else found.elts
         elif isinstance(found, ast.FormattedValue):
             stack.append(found.value)
-        if is_password(label(code, found)):
+        # One of the program's own settings is no user's.
+        if is_password(label(code, found)) and not {"cfg", "conf", "config", "settings"} & set(words(code.name(found))):
             return True
     return False
 

@@ -11,7 +11,9 @@ from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_i
 
 _NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
 _OFF = frozenset({"verify_ssl", "verify_certs", "check_hostname", "assert_hostname", "validate_certs", "ssl_verify"})
-_VERBS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "request", "send", "Client", "client"})
+_VERBS = frozenset(
+    {"get", "post", "put", "patch", "delete", "head", "options", "request", "send", "Client", "AsyncClient", "client"}
+)
 _SESSIONS = frozenset({"session", "sessions", "requests", "http", "client", "api", "s", "sess"})
 _AIO = frozenset({"get", "post", "put", "patch", "delete", "head", "request", "ws_connect", "TCPConnector"})
 _OLD = frozenset({"SSLv2", "SSLv3", "TLSv1", "TLSv1_1"})
@@ -65,12 +67,19 @@ def _is_client(code: CodeIndex, call: ast.Call, name: str) -> bool:
 
 def _switched_off(code: CodeIndex, assign: ast.Assign) -> Iterator[Found]:
     target = assign.targets[0]
-    if not isinstance(target, ast.Attribute):
+    # What is named after the verification is the switch for it, and what is named after certificates looks at them.
+    if not isinstance(target, ast.Attribute) or any(
+        {"verify", "verification", "certificate", "certificates"} & set(words(up.name))
+        for up in code.above(assign)
+        if isinstance(up, ast.FunctionDef | ast.ClassDef)
+    ):
         return
     off = code.constant(assign.value) is False
     value = code.name(assign.value)
     match target.attr:
-        case "check_hostname" | "verify_mode" if off or value in _NO_CERTIFICATE:
+        case "check_hostname" | "verify_mode" if (off or value in _NO_CERTIFICATE) and code.name(
+            target.value
+        ) != "self":
             # Under an `if` it may be an option that a library offers: the caller decides.
             asked = any(isinstance(up, ast.If) for up in code.above(assign))
             yield at("tls-not-verified-if" if asked else "tls-not-verified", assign)

@@ -30,4 +30,9 @@ def _is_unsafe(code: CodeIndex, given: ast.expr | None, row: Mapping[str, Any]) 
         return code.text(given).lower() == str(row["text"])
     if "named" in row:
         return code.name(given).endswith(str(row["named"]))
-    return "always" in row or is_static(code, given)
+    # Protocols ask for a vector of zeroes, where a key is for one message.
+    zeroes = row["rule"] == "static-iv" and any(
+        isinstance(part, ast.Constant) and isinstance(part.value, bytes) and not part.value.strip(b"\0")
+        for part in code.under(*filter(None, [code.value(given)]))
+    )
+    return "always" in row or (is_static(code, given) and not zeroes)

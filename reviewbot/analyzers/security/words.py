@@ -17,7 +17,9 @@ _OWNERS = frozenset({"user", "db", "database", "smtp", "admin", "login", "root",
 _WORD = re.compile(r"[A-Z]{1,40}(?![a-z])|[A-Z]?[a-z]{1,60}|[0-9]{1,20}")
 _SPELT_APART = {"pass": {"word", "wd", "phrase"}}
 _STAND_IN = re.compile(
-    r"\A(?:[*x.•]{3,}|none|null|true|false|changeme|change_me|redacted|<.{0,80}>|\$\{.{0,80}\})\Z", re.IGNORECASE
+    r"\A(?:[*x.•]{3,}|none|null|true|false|changeme|change_me|redacted|x-oauth-basic|x-access-token|<.{0,80}>"
+    r"|\$\{.{0,80}\})\Z",
+    re.IGNORECASE,
 )
 _MAX_NAME_CHARS = 200
 

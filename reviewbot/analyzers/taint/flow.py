@@ -235,7 +235,8 @@ class Flow:
         found = self.knowledge.sources.get(name)
         if found is None or (found.packages and self.view.whole and found.packages.isdisjoint(self.frameworks)):
             return None
-        return found.reach
+        # With a socket of that kind a program of this host is at the other end.
+        return None if found.packages and "AF_UNIX" in self.view.text else found.reach
 
     def in_request(self, path: str, member: str) -> bool:
         """Whether something is the request of a framework, and a member of it is what the client sent."""

@@ -9,7 +9,7 @@ from reviewbot.analyzers.taint.index import NO_MARKUP
 from reviewbot.analyzers.taint.knowledge import Sink
 from reviewbot.analyzers.taint.operations import is_statement
 from reviewbot.analyzers.taint.places import render_expression
-from reviewbot.analyzers.taint.values import BUILT, HOSTED, NUMBER, UNSEEN, Value, mix
+from reviewbot.analyzers.taint.values import BUILT, HOSTED, NUMBER, Value, mix
 
 _RECEIVER, _EVERY = -1, -2
 """In `Sink.args`: the receiver of the call, and all arguments."""
@@ -59,7 +59,7 @@ class Sinks:
     def check_return(self, node: ast.expr, value: Value) -> None:
         """Check a function's return value that is shown as a page.
 
-        What code that is not at hand returns may be a response with its headers; it counts as text once it was put
+        What a call returns, or a name holds, may be a response with its headers; it counts as text once it was put
         together with other text.
         """
         if value.form == "tuple" and value.items:
@@ -68,7 +68,9 @@ class Sinks:
                 return
             value = kept[0]
         if not value.form and not value.path:
-            texts = tuple(taint for taint in value.taints if UNSEEN not in taint.how or BUILT in taint.how)
+            texts = tuple(
+                taint for taint in value.taints if BUILT in taint.how or not isinstance(node, ast.Name | ast.Call)
+            )
             self._flow.hits.arrive("xss", node, "return", Value(texts))
 
     def _arrive(self, call: Call, sink: Sink, value: Value) -> None:

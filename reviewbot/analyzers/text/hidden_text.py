@@ -185,7 +185,11 @@ def _turned(text: str, suspects: list[int], *, prose: bool, translation: bool) -
     # A text from right to left sets off names and numbers, and closes what it opens. In files of translations, which
     # are edited one message at a time, many a pair is cut in two.
     meant = prose and is_balanced(controls) if holds_rtl(text) else LEFT_TO_RIGHT.issuperset(controls)
-    if controls and (set(controls) & OVERRIDES or not (translation or meant)):
+    if controls and not (
+        (translation or meant)
+        if OVERRIDES.isdisjoint(controls)
+        else translation and holds_rtl(text) and is_balanced(controls)
+    ):
         yield HiddenCharacters("bidi-control", controls)
 
 

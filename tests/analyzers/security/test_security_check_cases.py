@@ -44,7 +44,11 @@ def rules_of(code: str, path: str = "src/app.py") -> list[str]:
         ("from cryptography.fernet import Fernet\nf = Fernet(b'abc')", ["hard-coded-key"]),
         ("from OpenSSL import crypto\nk = crypto.PKey()\nk.generate_key(crypto.TYPE_RSA, 1024)", ["short-key"]),
         ("from OpenSSL import crypto\nk = crypto.PKey()\nk.generate_key(crypto.TYPE_RSA, 4096)", []),
-        ("from cryptography.hazmat.primitives.asymmetric import ec\nc = ec.SECP192R1()", ["short-key"]),
+        (
+            "from cryptography.hazmat.primitives.asymmetric import ec\nk = ec.generate_private_key(ec.SECP192R1())",
+            ["short-key"],
+        ),
+        ("from cryptography.hazmat.primitives.asymmetric import ec\nnames = {'P-192': ec.SECP192R1()}", []),
         ("from cryptography.hazmat.primitives.asymmetric import ec\nc = ec.SECP256R1()", []),
         ("from Crypto.PublicKey import ECC\nc = ECC.generate(curve='P-192')", ["short-key"]),
         ("from Crypto.PublicKey import RSA\nbits = 1024\nk = RSA.generate(bits)", ["short-key"]),

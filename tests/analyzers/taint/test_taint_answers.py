@@ -45,9 +45,10 @@ READERS = {
 @pytest.mark.parametrize("call", READERS.values(), ids=READERS)
 def test_what_is_read_of_a_request_is_input(call: str, agree: Agree) -> None:
     agree(f"""
-        from flask import redirect, request
+        import os
+        from flask import request
         def view():
-            return redirect({call}["next"])  # <<< redirect-external
+            os.system({call}["next"])  # <<< command-external
     """)
 
 

@@ -266,7 +266,24 @@ def test_other_parsers_and_patterns_by_what_made_them(agree: Agree) -> None:
     """)
 
 
-def test_what_other_modules_make_of_a_request_is_a_response_until_it_is_put_into_a_text(agree: Agree) -> None:
+def test_what_a_helper_returns_is_a_page_only_where_it_was_put_into_a_text(agree: Agree) -> None:
+    agree("""
+        from flask import Flask, jsonify, redirect, request
+        app = Flask(__name__)
+        def removed(json, location):
+            return jsonify([{"location": location}]) if json else [{"location": location}]
+        @app.post("/remove")
+        def remove():
+            return removed(False, request.form["location"])
+        def greeting(name):
+            return f"<b>{name}</b>"
+        @app.get("/hello")
+        def hello():
+            return greeting(request.args["name"])  # <<< xss-external
+    """)
+
+
+def test_what_other_modules_make_of_a_request_is_no_page_made_of_it(agree: Agree) -> None:
     agree("""
         from flask import Flask, request
         from shop.pages import page, label_of
@@ -282,7 +299,10 @@ def test_what_other_modules_make_of_a_request_is_a_response_until_it_is_put_into
         @app.get("/labels")
         def labels():
             name = label_of(request.args["name"])
-            return f"<b>{name}</b>"  # <<< xss-external
+            return f"<b>{name}</b>"
+        @app.get("/plain")
+        def plain():
+            return f"<b>{request.args['name']}</b>"  # <<< xss-external
     """)
 
 

@@ -200,6 +200,8 @@ def test_each_kind_of_text_has_its_answer(text: str, language: str, rules: list[
         ("<string name='amoled'>\u202cAMOLED</string>", "xml", []),
         ("<string name='a'>wsp\u00f3\u0142\u00adpraca \u05d1\u05da \u200d</string>", "xml", []),
         ("<string name='a'>\u202eabc</string>", "xml", ["bidi-control"]),
+        ("a: '\u202d(\u062f\u0642)\u202c'", "yaml", []),
+        ("a: '\u202e\u062f\u0642'", "yaml", ["bidi-control"]),
         (f"a: {SPELT}", "yaml", ["hidden-text"]),
         ("a = '\u202babc'", "python", ["bidi-control"]),
         ("is_\u200badmin = 1", "python", ["invisible-character"]),
