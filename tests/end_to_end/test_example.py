@@ -141,5 +141,5 @@ def test_the_comment_of_the_example_is_short_and_complete(capsys: pytest.Capture
     assert text.count("*Impact:*") == 7
     assert text.count("*Fix:*") == 7
     assert text.count("<details>") == text.count("</details>") == 4
-    for link in ("https://docs.astral.sh/ruff/rules/S501", "https://cwe.mitre.org/data/definitions/798.html"):
+    for link in ("https://docs.astral.sh/ruff/rules/ASYNC251", "https://cwe.mitre.org/data/definitions/798.html"):
         assert f"]({link})" in text
