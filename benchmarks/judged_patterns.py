@@ -45,7 +45,10 @@ def _of_kind(kind: str) -> str:
     return kind.lower().replace(" ", "-")
 
 
-_FORM = "the provider chose the form so that it can be recognised; samples, and in tests invented ones, are held back"
+_FORM = (
+    "the provider chose the form so that it can be recognised; held back are samples, invented ones in tests, and "
+    "private keys whose place does not say that they are in use"
+)
 _HIDDEN = "the characters stand there and no reader sees them; honest texts with them are known and silent"
 _ACTS = "a defence against hostile changes, counted on the hostile set; no honest project has it"
 PROVEN = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 
 from reviewbot.tables import packaged_table, pattern_in, words_in
 
@@ -66,9 +67,21 @@ def _sign_of_path(path: str) -> str | None:
     if folder := next((each for each in folders if _RELEASE.fullmatch(each) and not _OWN_VERSIONS.search(each)), None):
         return f"an unpacked release, below {folder}/"
     stem, dot, ending = name.rpartition(".")
+    if ending == "py" and (package := _python_package(folders, stem)):
+        return f"a copy of the package {package}"
     if f"{dot}{ending}" in _SCRIPTS and (_is_library(stem) or stem.startswith(("jquery.", "jquery-"))):
         return "a library by its name"
     return None
+
+
+def _python_package(folders: Sequence[str], stem: str) -> str | None:
+    """The known package or module that stands right below a folder for libraries."""
+    holders, packages = words_in("names/vendored", "library_folders"), words_in("names/vendored", "python_packages")
+    for holder, package in pairwise(folders):
+        if holder.lower() in holders and package.lower() in packages:
+            return package
+    held = bool(folders) and folders[-1].lower() in holders
+    return stem if held and stem.lower() in words_in("names/vendored", "python_modules") else None
 
 
 def _is_library(name: str) -> bool:

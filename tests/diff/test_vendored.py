@@ -25,6 +25,8 @@ BUNDLED = "a bundler wrote it"
         ("themes/plain/Modernizr-2.8.custom.js", "a library by its name"),
         ("web/app.min.mjs", "by its name"),
         ("plugins/auth/CAS-1.3.8/CAS/Jar.php", "an unpacked release, below CAS-1.3.8/"),
+        ("libs/tornado/auth.py", "a copy of the package tornado"),
+        ("src/lib3/pyparsing.py", "a copy of the package pyparsing"),
     ],
 )
 def test_a_copy_is_known_by_its_folder_and_its_name(path: str, sign: str) -> None:
@@ -43,6 +45,10 @@ def test_a_copy_is_known_by_its_folder_and_its_name(path: str, sign: str) -> Non
         "src/jquery.php",
         "src/myjquery.js",
         "lib/tree.js",
+        "lib/requests.py",
+        "tornado/auth.py",
+        "libs/feeds/pyparsing.py",
+        "libs/tornado/auth.rb",
     ],
 )
 def test_names_that_a_project_gives_to_its_own_code_are_no_signs(path: str) -> None:

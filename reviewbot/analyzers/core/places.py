@@ -26,15 +26,14 @@ _ASIDE_CAP = 69
 
 def hold_by_place(file: ChangedFile, said: ToolReport) -> ToolReport:
     """Lower what a tool says of a file that is no code of the product, so that it is not posted."""
-    cap = _cap(file, said.run.tool) if said.candidates else _NO_CAP
-    return (
-        said if cap == _NO_CAP else ToolReport(tuple(_held(each, cap) for each in said.candidates), said.run, said.gap)
-    )
+    held = tuple(_held(each, _cap(file, said.run.tool, each.category)) for each in said.candidates)
+    return said if held == said.candidates else ToolReport(held, said.run, said.gap)
 
 
-def _cap(file: ChangedFile, tool: str) -> int:
-    """The most that is trusted what a tool says of a file."""
-    quality = tool in words_in("names/vendored", "quality_tools")
+def _cap(file: ChangedFile, tool: str, category: str) -> int:
+    """The most that is trusted what a tool says of a file, in one category of its rules."""
+    tools, categories = words_in("names/vendored", "quality_tools"), words_in("names/vendored", "quality_categories")
+    quality = tool in tools or category in categories
     if quality and is_copied(file):
         return WRITTEN_CAP
     held = quality or tool in words_in("names/vendored", "security_tools")
@@ -55,5 +54,7 @@ def _first_lines(file: ChangedFile) -> list[str]:
 
 
 def _held(found: Candidate, cap: int) -> Candidate:
+    if cap == _NO_CAP:
+        return found
     lowered = lower_confidence(found)
     return lowered.model_copy(update={"confidence": min(cap, lowered.confidence)})

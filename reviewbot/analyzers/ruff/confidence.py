@@ -11,11 +11,11 @@ from typing import NamedTuple
 from reviewbot.analyzers.core.changed_lines import ChangedLine, ShownLines
 from reviewbot.analyzers.python.reader import Piece
 from reviewbot.analyzers.python.sql_texts import Made, SqlTexts
-from reviewbot.analyzers.python.views import below
+from reviewbot.analyzers.python.views import below, parts
 from reviewbot.analyzers.ruff.run import RuffDiagnostic
+from reviewbot.analyzers.text.debug_statements import DEBUGS
 from reviewbot.context.python_text import Definition
 from reviewbot.domain.contracts import Severity
-from reviewbot.tables import words_in
 
 
 class Doubt(NamedTuple):
@@ -56,6 +56,8 @@ _LITERAL = re.compile(r"""(?<!\w)[rRbBuU]{0,2}(?:"[^"\\]{0,500}"|'[^'\\]{0,500}'
 
 _GIVEN = re.compile(r"""(\w{1,200})[^=\w]{0,9}=[ \t]{0,9}["']([^"']{0,500})["']""")
 _ADDRESS = ("http://", "https://", "/")
+_GROWS = frozenset({"append", "appendleft", "extend", "insert", "add", "update", "setdefault"})
+"""Methods that put something into a collection."""
 
 
 NEED_TREES = frozenset({"B006", "F811", "S608"})
@@ -138,7 +140,8 @@ def _of_statement(found: RuffDiagnostic, _line: ChangedLine, around: ReportConte
 
 
 def _of_debugger(_found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:
-    return _ASKED_FOR if any(map(_SWITCH.match, _heads(line, around.shown))) else _NONE
+    heads = _heads(line, around.shown)
+    return _ASKED_FOR if any(_SWITCH.match(head) or DEBUGS.match(head) for head in heads) else _NONE
 
 
 def _heads(line: ChangedLine, shown: Mapping[int, ChangedLine]) -> Iterator[str]:
@@ -178,8 +181,10 @@ def _is_no_secret(text: str) -> bool:
 
 
 def _of_default(found: RuffDiagnostic, _line: ChangedLine, around: ReportContext) -> Doubt:
-    """A default that its function only reads is the same at the next call."""
-    return _NONE if around.changes_default(found) else _WRONG
+    """A default that its function only reads is the same at the next call; some are meant to be shared, and say so."""
+    above = (around.shown[row].text for row in range(found.first - 2, found.first + 1) if row in around.shown)
+    meant = any("noinspection PyDefaultArgument" in text for text in above)
+    return _WRONG if meant or not around.changes_default(found) else _NONE
 
 
 def _default_on(arguments: ast.arguments, rows: range) -> str | None:
@@ -201,18 +206,47 @@ def _default_on(arguments: ast.arguments, rows: range) -> str | None:
 
 
 def _changes(body: Sequence[ast.AST], name: str) -> bool:
-    """Whether code changes what a name holds. Most that is handed on, or kept in an attribute, is only read there."""
-    return any(_is_named(each, name) for node in below(*body) for each in _changed_by(node))
+    """Whether code puts into what a name holds from the start something that differs from call to call.
+
+    Most that is handed on, or kept in an attribute, is only read there; an empty default that is sorted stays empty.
+    """
+    inside = list(_below_scope(body, name))
+    grown = {node.target for node in inside if isinstance(node, ast.AugAssign)}
+    stored = (node for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    if any(node.id == name and node not in grown for node in stored):
+        return False
+    return any(_is_named(each, name) for node in inside for each in _put_into(node))
 
 
-def _changed_by(node: ast.AST) -> Iterator[ast.AST | None]:
+def _below_scope(body: Sequence[ast.AST], name: str) -> Iterator[ast.AST]:
+    """All nodes below some, without the functions that have a parameter of the same name."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not any(isinstance(part, ast.arguments) and _takes(part, name) for part in parts(node)):
+            stack += parts(node)
+
+
+def _takes(arguments: ast.arguments, name: str) -> bool:
+    return any(isinstance(part, ast.arg) and part.arg == name for part in parts(arguments))
+
+
+def _put_into(node: ast.AST) -> Iterator[ast.AST | None]:
     match node:
-        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in words_in("names/loops", "mutators"):
+        case ast.Call(func=ast.Attribute(value=value, attr=attr)) if attr in _GROWS:
             yield value
-        case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+        case ast.Assign(targets=targets, value=given):
+            for target in targets:
+                match target:
+                    case ast.Subscript(value=value, slice=key) if not _are_constant(key, given):
+                        yield value
+        case ast.AugAssign(target=ast.Subscript(value=value)) | ast.AugAssign(target=value):
             yield value
-        case ast.AugAssign(target=value):
-            yield value
+
+
+def _are_constant(*nodes: ast.AST) -> bool:
+    return all(isinstance(node, ast.Constant) for node in nodes)
 
 
 def _is_named(node: ast.AST | None, name: str) -> bool:

@@ -23,6 +23,7 @@ _MIN_BITS = 2048
 
 _WEAK_CURVES = words_in("names/security", "weak_curves")
 
+_VERIFY = frozenset({"verify", "verified", "verification"})
 _DECODE = ("jwt.decode", "jose.jwt.decode", "jwt.api_jwt.decode", "jwt.decode_complete")
 _ENCODE = ("jwt.encode", "jose.jwt.encode", "jwt.api_jwt.encode")
 _MACS = frozenset({"hmac.new", "hmac.digest", "hmac.HMAC"})
@@ -73,13 +74,20 @@ def _unverified(code: CodeIndex) -> Iterator[Found]:
     decodes = list(code.calls_to(*_DECODE))
     sure = {code.scope_of(call) for call in decodes if not _is_blind(code, call)}
     for call in decodes:
-        # Many programs read the issuer or the key's id first, and check the signature with it.
-        if _is_blind(code, call) and code.scope_of(call) not in sure:
+        # Many programs read the issuer or the key's id first, and check the signature with it; others have a setting.
+        if _is_blind(code, call) and code.scope_of(call) not in sure and not _is_a_choice(code, call):
             yield at("jwt-not-verified", call)
     checked = {code.scope_of(call) for call in code.of(ast.Call) if code.name(call.func).endswith(".verify_jwt")}
     for call in code.calls_to("python_jwt.process_jwt", "jwt.process_jwt"):
         if code.scope_of(call) not in checked:
             yield at("jwt-not-verified", call)
+
+
+def _is_a_choice(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether the function also asks a value that is named after the verification whether to do it."""
+    function = code.function(call)
+    tests = [node.test for node in code.under(*function.body) if isinstance(node, ast.If)] if function else []
+    return any(_VERIFY & set(words(label(code, part))) for part in code.under(*tests))
 
 
 def _is_blind(code: CodeIndex, call: ast.Call) -> bool:

@@ -18,7 +18,9 @@ _OPENS = frozenset({"open", "io.open", "os.open", "codecs.open"})
 _SHELLS = words_in("names/security", "shells")
 _OPEN_MODES = frozenset({"777", "0777", "666", "0666", "a+w", "o+w", "a+rwx", "ugo+rwx"})
 _LOOKS = frozenset({"name", "filter", "isfile", "isreg", "issym", "islnk", "isdir", "path"})
-_CLEANS = frozenset({"secure_filename", "basename", "uuid4", "token_hex", "get_valid_filename", "get_available_name"})
+_KEEP_NAMES = frozenset({"join", "joinpath", "Path", "PurePath", "str", "format", "abspath", "realpath", "normpath"})
+"""Functions that leave the name of a file as it is. One that is not at hand is taken to clean it."""
+
 
 _RAISES = frozenset({"raise", "elevate", "gain", "acquire", "escalate", "enable", "regain"})
 _DROPS = frozenset({"drop", "lower", "restore", "release", "relinquish", "reset", "disable", "revert"})
@@ -129,7 +131,7 @@ def _client_name(code: CodeIndex, place: ast.expr) -> bool:
             case ast.Attribute(attr="filename" | "name", value=held):
                 if _is_upload(code, held) or (node.attr == "filename" and _is_upload_argument(code, held)):
                     return True
-            case ast.Call() if code.name(node.func).rsplit(".", 1)[-1] not in _CLEANS:
+            case ast.Call() if code.name(node.func).rsplit(".", 1)[-1] in _KEEP_NAMES:
                 stack += node.args
             case ast.BinOp():
                 stack += [node.left, node.right]
@@ -164,6 +166,9 @@ def _members(code: CodeIndex) -> Iterator[Found]:
             archive = archive.func.value
         if code.maker_of(archive) not in {"tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"}:
             continue
+        made = code.value(archive)
+        if isinstance(made, ast.Call) and code.text(argument(made, 0, "name")):
+            continue  # an archive whose name is written in the code is the program's own
         looked = any(label(code, node) in _LOOKS for node in code.under(*loop.body) if isinstance(node, ast.Attribute))
         for node in code.under(*loop.body):
             extracts = (

@@ -21,6 +21,9 @@ _BROKEN = frozenset({"md5", "sha1"})
 _KEPT_WITH = PASSWORDS | {"secret", "token", "credential", "credentials", "signature"}
 """Words of what a digest goes to that tell that security depends on it."""
 
+_NOT_KEPT = frozenset({"cache", "crypt", "apr", "htpasswd"})
+"""Words of a function that keeps nothing, or computes a form of hash that a file of users has."""
+
 _SLOW = frozenset({"bcrypt", "argon2", "scrypt", "pbkdf2", "hashpw", "hash_password", "make_password", "kdf"})
 _LEAKED = frozenset({"pwned", "pwnedpasswords", "breach", "breached", "hibp", "leaked"})
 """Words of code that asks a service of known passwords, whose protocol is made of fast hashes."""
@@ -155,11 +158,16 @@ def _holds_password(code: CodeIndex, node: ast.expr) -> bool:
 
 
 def _excused(code: CodeIndex, call: ast.Call) -> bool:
-    """Whether a slow hash follows or stands beside it, or the code asks for passwords that are known to have leaked.
+    """Whether a slow hash follows or stands beside it, or nothing is kept: a cache, or a list of leaked passwords.
 
-    Code that checks passwords with a slow hash as well reads the hashes of others in the form in which they are kept.
+    A digest that stands under "password" in a collection is sent to a service whose protocol says how it is made. Code
+    that checks passwords with a slow hash as well reads the hashes of others in the form in which they are kept.
     """
     function = code.function(call)
+    if function is not None and _NOT_KEPT & set(words(function.name)):
+        return True
+    if _is_sent(code, call) or _is_key(code, call):
+        return True
     for node in code.above(call):
         if node is function:
             break
@@ -169,6 +177,26 @@ def _excused(code: CodeIndex, call: ast.Call) -> bool:
     names = (node for node in around if isinstance(node, ast.Name | ast.Attribute | ast.Constant))
     said = [function.name if function else "", *(label(code, node) or code.text(node)[:200] for node in names)]
     return any((_LEAKED | _SLOW) & set(words(name)) for name in said)
+
+
+def _is_sent(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether the digest is an item of a literal dictionary under the name of a password, as requests have it."""
+    below: ast.AST = call
+    for above in code.above(call):
+        if isinstance(above, ast.Dict):
+            items = zip(above.keys, above.values, strict=True)
+            return any(value is below and key is not None and is_password(code.text(key)) for key, value in items)
+        if isinstance(above, ast.stmt):
+            return False
+        below = above
+    return False
+
+
+def _is_key(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether the digest becomes a key or a vector of a cipher."""
+    statement = _statement(code, call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any({"iv", "nonce", "key"} & set(words(label(code, target))) for target in targets)
 
 
 def weak_random(code: CodeIndex) -> Iterator[Found]:

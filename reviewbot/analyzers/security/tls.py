@@ -21,6 +21,8 @@ _VERIFYING = frozenset({"verify_mode", "load_verify_locations", "load_default_ce
 """What tells that certificates are checked, or that this is the side that has one."""
 
 _SAFE_PROTOCOLS = frozenset({"ssl.PROTOCOL_TLS_CLIENT", "ssl.PROTOCOL_TLS_SERVER"})
+_OF_TLS = frozenset({"ssl", "tls", "https", "cert", "certs", "peer", "host", "hostname"})
+_CERTIFICATE_OF_PEER = frozenset({"getpeercert", "get_peer_certificate", "get_peer_cert_chain", "getpeercertchain"})
 _LOCAL = ("localhost", "127.", "::1", "0.0.0.0")  # noqa: S104 - compared with, never bound to
 
 
@@ -44,7 +46,8 @@ def _unchecked(code: CodeIndex, call: ast.Call) -> Iterator[Found]:
         off = code.constant(keyword.value) is False
         match keyword.arg:
             case "verify" if off and last in _VERBS and _is_client(code, call, name):
-                yield at("tls-not-verified", call, cause=keyword)
+                if not code.text(argument(call, 0, "url")).startswith("http://"):
+                    yield at("tls-not-verified", call, cause=keyword)
             case "ssl" if off and last in _AIO and code.imports("aiohttp"):
                 yield at("tls-not-verified", call, cause=keyword)
             case "cert_reqs" if code.name(keyword.value) in _NO_CERTIFICATE or code.text(keyword.value) == "CERT_NONE":
@@ -67,16 +70,14 @@ def _is_client(code: CodeIndex, call: ast.Call, name: str) -> bool:
 
 def _switched_off(code: CodeIndex, assign: ast.Assign) -> Iterator[Found]:
     target = assign.targets[0]
-    # What is named after the verification is the switch for it, and what is named after certificates looks at them.
-    if not isinstance(target, ast.Attribute) or any(
-        {"verify", "verification", "certificate", "certificates"} & set(words(up.name))
-        for up in code.above(assign)
-        if isinstance(up, ast.FunctionDef | ast.ClassDef)
-    ):
+    if not isinstance(target, ast.Attribute):
         return
     off = code.constant(assign.value) is False
     value = code.name(assign.value)
+    meant = any(_is_about_verification(up) for up in code.above(assign)) or _reads_certificate(code, assign)
     match target.attr:
+        case "check_hostname" | "verify_mode" | "verify" if meant:
+            return
         case "check_hostname" | "verify_mode" if (off or value in _NO_CERTIFICATE) and code.name(
             target.value
         ) != "self":
@@ -89,6 +90,22 @@ def _switched_off(code: CodeIndex, assign: ast.Assign) -> Iterator[Found]:
             yield at("tls-not-verified", assign)
         case "minimum_version" if value.startswith("ssl.TLSVersion.") and value.rsplit(".", 1)[-1] in _OLD:
             yield at("old-tls", assign)
+
+
+def _is_about_verification(definition: ast.AST) -> bool:
+    """Whether a name tells that a function or class is the switch for the verification, or looks at certificates."""
+    if not isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return False
+    said = set(words(definition.name))
+    verifies = bool(said & {"verify", "verification"})
+    return bool(said & {"certificate", "certificates"}) or (verifies and (len(said) == 1 or bool(said & _OF_TLS)))
+
+
+def _reads_certificate(code: CodeIndex, node: ast.AST) -> bool:
+    """Whether the function around a node asks the peer for its certificate, and so looks at it itself."""
+    function = code.function(node)
+    around = code.under(*function.body) if function else ()
+    return any(isinstance(each, ast.Attribute) and each.attr in _CERTIFICATE_OF_PEER for each in around)
 
 
 def _never_verified(code: CodeIndex) -> Iterator[Found]:

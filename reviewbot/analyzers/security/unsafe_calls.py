@@ -8,8 +8,12 @@ from typing import Any
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.code_index import CodeIndex
-from reviewbot.analyzers.security.words import argument, at, is_open, is_static
+from reviewbot.analyzers.security.words import argument, at, is_open, is_static, label, words
 from reviewbot.tables import packaged_table
+
+_OF_PASSWORDS = frozenset({"static-salt", "few-rounds"})
+_MADE_OF = frozenset({"key", "seed", "mnemonic", "entropy"})
+"""Words of what is stretched and is no password: how, is written in the protocol of a wallet or a device."""
 
 
 def unsafe_calls(code: CodeIndex) -> Iterator[Found]:
@@ -17,6 +21,8 @@ def unsafe_calls(code: CodeIndex) -> Iterator[Found]:
     for row in packaged_table("names/security")["calls"]:
         for call in code.calls_to(*row["names"]):
             given = argument(call, row.get("position"), *row.get("argument", ()))
+            if row["rule"] in _OF_PASSWORDS and any(_MADE_OF & set(words(label(code, each))) for each in call.args):
+                continue
             if _is_unsafe(code, given, row) and not (row.get("closed") and is_open(call)):
                 yield at(row["rule"], call, row.get("message", "").format(code.number(given)))
 

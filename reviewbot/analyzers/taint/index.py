@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from reviewbot.analyzers.python.views import Budget, parts
@@ -88,8 +89,27 @@ def typed_responses(tree: ast.Module, budget: Budget) -> frozenset[ast.AST]:
                 made[name] = node.value
             elif name in made and key.lower().removeprefix(name) in _CONTENT_TYPES and is_no_page(node.value):
                 typed.add(made[name])
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list):
+                typed.update(_typed_writes(block, budget))
         todo += reversed(parts(node))
     return frozenset(typed)
+
+
+def _typed_writes(block: list[ast.stmt], budget: Budget) -> Iterator[ast.Call]:
+    """The calls of `write` and `finish` in a block behind one that sets a content type that is no page's."""
+    typed = False
+    for statement in block:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        match call:
+            case ast.Call(
+                func=ast.Attribute(attr="set_header" | "send_header"), args=[ast.Constant(value=str(key)), value]
+            ):
+                if key.lower() == "content-type":
+                    typed = is_no_page(value)
+            case ast.Call(func=ast.Attribute(attr="write" | "finish")) if typed:
+                budget.spend()
+                yield call
 
 
 def is_no_page(node: ast.expr) -> bool:

@@ -141,6 +141,8 @@ class Results:
             return CLEAN if asked is None else Value(about=asked, form="match")
         if call.receiver is not None and _is_followed(call.receiver):
             return self._method(call, call.receiver)
+        if call.name == "replace" and len(call.args) > 1 and isinstance(call.args[0].const, str):
+            return mix(call.args[1:2], BUILT)  # of a text from elsewhere
         if call.name == "joinpath" and call.receiver is not None:
             return mix(call.all_arguments, BUILT).mark(PLACED)
         if call.name == "join" and call.args:
@@ -218,10 +220,17 @@ def _as_text(call: Call, value: Value) -> Value:
 
 
 def _put_behind(call: Call, value: Value) -> Value:
-    """A path made of several parts: all behind the first one, where that is fixed."""
+    """A path made of several parts: all behind the first one, where that is fixed.
+
+    Where the name of the file is written in the code as well, no file of another name can be reached.
+    """
     if len(call.args) == 1:
         return value
-    return value.became(BUILT) if not call.args or call.args[0].taints else value.became(BUILT).mark(PLACED)
+    made = value.became(BUILT) if not call.args or call.args[0].taints else value.became(BUILT).mark(PLACED)
+    named = bool(call.node.args) and isinstance(call.node.args[-1], ast.Constant | ast.JoinedStr)
+    if named and not call.args[-1].taints and all(PLACED in taint.safe for taint in made.taints):
+        return made.mark("path")
+    return made
 
 
 def _address(call: Call, receiver: Value) -> Value:

@@ -71,6 +71,9 @@ _ASKED = re.compile(r"(?i)\bif\b.{0,80}(?:debug|verbose)")
 _NEAR = 2
 """Lines behind a condition on debugging in which a dump is what was asked for."""
 
+DEBUGS = re.compile(r"[ \t]*(?:async )?def \w*(?:debugger|pdb|breakpoint)\w*\(", re.IGNORECASE)
+"""The head of a function of Python that is there to begin a debugger."""
+
 _HASH_COMMENTS = frozenset({"python", "ruby", "php", "elixir"})
 
 
@@ -83,11 +86,15 @@ class DebugLeftovers(LineScan):
         """As `LineScan.find_candidates`."""
         if is_test(file.path) or is_run_by_hand(file.path):
             return
-        asked, commented = 0, False
+        asked, commented, debugs = 0, False, -1
         for line in stoppable(added_lines(file)):
             if file.language == "ruby":  # a comment of several lines begins and ends at the left edge
                 commented = line.text.startswith("=begin") or (commented and not line.text.startswith("=end"))
                 if commented:
+                    continue
+            if file.language == "python":
+                debugs = _debugger(line.text, debugs)
+                if debugs >= 0:
                     continue
             if file.language == "rust" and _TESTS.match(line.text):
                 return
@@ -96,6 +103,14 @@ class DebugLeftovers(LineScan):
             pattern = _leftover(line.text, file.language)
             if pattern is not None and not (asked and pattern.rule == "dump" and line.number - asked <= _NEAR):
                 yield _candidate(file.path, line, pattern)
+
+
+def _debugger(text: str, indent: int) -> int:
+    """The indentation of the function around a line that is there to begin a debugger; -1 outside of such ones."""
+    at = len(text) - len(text.lstrip())
+    if text.strip() and at <= indent:
+        indent = -1
+    return at if indent < 0 and DEBUGS.match(text) else indent
 
 
 def _leftover(text: str, language: str) -> _Pattern | None:

@@ -75,6 +75,9 @@ _SLASHES = frozenset(
     {"javascript", "jsx", "typescript", "tsx", "java", "c", "cpp", "csharp", "go", "rust", "kotlin", "swift", "scala",
      "php", "dart", "groovy", "solidity", "zig", "css", "objectivec", "fsharp"}
 )  # fmt: skip
+_INNER_COMMENT = re.compile(r"\s*\*(?:[\s/]|\Z)")
+"""A line of a comment that began further up, as documentation is written."""
+
 _DASHES = frozenset({"sql", "lua", "haskell", "ada"})
 
 
@@ -184,8 +187,17 @@ def in_latin(text: str) -> str:
     return text.translate(_LATIN)
 
 
-def text_mask(line: str, language: str) -> bytearray:
-    """For each character of a line whether it stands in quotes or in a comment, as far as the line alone tells."""
+def text_mask(line: str, language: str, *, open_quote: str = "") -> bytearray:
+    """For each character of a line whether it stands in quotes or in a comment, as far as the line alone tells.
+
+    `open_quote`: the quotes of a text that an earlier line began.
+    """
+    if open_quote:
+        closed = line.find(open_quote)
+        end = len(line) + 1 if closed < 0 else closed + len(open_quote)
+        return bytearray(b"\x01" * end) + (text_mask(line[end:], language) if closed >= 0 else b"")
+    if language in _SLASHES and _INNER_COMMENT.match(line):
+        return bytearray(b"\x01" * (len(line) + 1))
     mask = bytearray(len(line) + 1)
     starts = _comment_starts(language)
     quote, escaping = "", False

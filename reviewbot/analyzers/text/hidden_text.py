@@ -15,8 +15,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines
+from reviewbot.analyzers.core.changed_lines import ChangedLine, added_lines, new_side
 from reviewbot.analyzers.core.reports import RuleScan, message_of, quote_of, rule_candidate
+from reviewbot.analyzers.python.lines import scan
 from reviewbot.analyzers.text.hidden_characters import (
     CONTROLS,
     EMBEDDINGS,
@@ -106,7 +107,7 @@ _SHOWN = 8
 _SHOWN_TEXT = 300
 """Characters of a text that was hidden."""
 
-_MARKUP = frozenset({UNKNOWN, "html", "vue", "svelte", "csv"})
+_MARKUP = frozenset({UNKNOWN, "html", "xml", "vue", "svelte", "csv"})
 """Languages of files whose lines are mostly prose without quotes around it."""
 
 _OBEYED = re.compile(r"[\x1b\x9b](?!\[(?:(?!8[;m])\d{1,3};?){0,20}m)")
@@ -127,17 +128,19 @@ class HiddenText(RuleScan):
 
     def find_candidates(self, file: ChangedFile) -> Iterator[Candidate]:
         """As `LineScan.find_candidates`."""
-        return self._found(file.path, added_lines(file), file.language)
+        quotes = _open_quotes(_from_the_top(file)) if file.language == "python" else []
+        for line in stoppable(added_lines(file)):
+            open_quote = quotes[line.number - 1] if 0 < line.number <= len(quotes) else ""
+            yield from self._on_line(file.path, line, file.language, open_quote)
 
     def candidates(self, path: str, lines: Iterable[ChangedLine], language: str) -> list[Candidate]:
         """What is hidden on each of some lines, whether they are of a file or of another text."""
-        return list(self._found(path, lines, language))
+        return [found for line in stoppable(lines) for found in self._on_line(path, line, language)]
 
-    def _found(self, path: str, lines: Iterable[ChangedLine], language: str) -> Iterator[Candidate]:
-        for line in stoppable(lines):
-            for hit in hits(line, language, translation=is_translation(path)):
-                if self._rules[hit.rule].speaks_on(line.text, in_tests=place_of(path) != "product"):
-                    yield self._candidate(path, line, hit)
+    def _on_line(self, path: str, line: ChangedLine, language: str, open_quote: str = "") -> Iterator[Candidate]:
+        for hit in hits(line, language, translation=is_translation(path), open_quote=open_quote):
+            if self._rules[hit.rule].speaks_on(line.text, in_tests=place_of(path) != "product"):
+                yield self._candidate(path, line, hit)
 
     def in_name(self, path: str, name: str, line: int) -> list[Candidate]:
         """What is hidden in the `name` of a file; `line` is where it is reported."""
@@ -161,8 +164,34 @@ class HiddenText(RuleScan):
         return rule_candidate(rule, path, line, message, quote=quote, token=token)
 
 
-def hits(line: ChangedLine, language: str, *, translation: bool = False) -> Iterator[HiddenCharacters]:
-    """What is hidden on one line, at most one hit of each rule; `translation`: the file holds texts for people."""
+def _from_the_top(file: ChangedFile) -> list[str]:
+    """The lines of a file from the first one on, as far as they are known."""
+    if file.head is not None:
+        return file.head.split("\n")
+    first = next(iter(new_side(file)), ())
+    return [line.text for line in first] if first and first[0].number == 1 else []
+
+
+def _open_quotes(lines: list[str]) -> list[str]:
+    """For each line of Python the quotes of the text that is open where it begins, else "".
+
+    `lines` begin at the top of the file: those of a change alone do not tell, and an author could mislead.
+    """
+    if all(line.isascii() for line in lines):
+        return []
+    quotes = [""]
+    for line in lines:
+        quotes.append(scan([line], quotes[-1]).quote)
+    return quotes
+
+
+def hits(
+    line: ChangedLine, language: str, *, translation: bool = False, open_quote: str = ""
+) -> Iterator[HiddenCharacters]:
+    """What is hidden on one line, at most one hit of each rule.
+
+    `translation`: the file holds texts for people; `open_quote`: the quotes of a text that an earlier line began.
+    """
     text = line.text.removesuffix("\r")
     if line.number == 1:
         text = text.lstrip(_BOM)  # editors that do not see the mark write another one before it
@@ -174,22 +203,24 @@ def hits(line: ChangedLine, language: str, *, translation: bool = False) -> Iter
         yield from _smuggled(text)
         yield from _controls(text, suspects, prose=kind == "prose" or language in _MARKUP)
         if not (translation or kind == "prose" or language in _MARKUP):
-            yield from _invisible(text, suspects, language)
+            yield from _invisible(text, suspects, text_mask(text, language, open_quote=open_quote))
     if kind == "code" and language not in _MARKUP and not text.isascii():
-        yield from _mixed(text, language)
+        yield from _mixed(text, language, open_quote)
 
 
 def _turned(text: str, suspects: list[int], *, prose: bool, translation: bool) -> Iterator[HiddenCharacters]:
     """Find what changes the order in which a text is shown."""
     controls = "".join(text[at] for at in suspects if text[at] in OVERRIDES or text[at] in EMBEDDINGS)
-    # A text from right to left sets off names and numbers, and closes what it opens. In files of translations, which
-    # are edited one message at a time, many a pair is cut in two.
-    meant = prose and is_balanced(controls) if holds_rtl(text) else LEFT_TO_RIGHT.issuperset(controls)
-    if controls and not (
-        (translation or meant)
-        if OVERRIDES.isdisjoint(controls)
-        else translation and holds_rtl(text) and is_balanced(controls)
-    ):
+    rtl = holds_rtl(text)
+    if not OVERRIDES.isdisjoint(controls):
+        meant = translation and rtl and is_balanced(controls)
+    elif rtl:
+        # Such a text sets off names and numbers, and closes what it opens. In files of translations, which are edited
+        # one message at a time, many a pair is cut in two.
+        meant = translation or (prose and is_balanced(controls))
+    else:
+        meant = translation or LEFT_TO_RIGHT.issuperset(controls)
+    if controls and not meant:
         yield HiddenCharacters("bidi-control", controls)
 
 
@@ -213,9 +244,8 @@ def _controls(text: str, suspects: list[int], *, prose: bool) -> Iterator[Hidden
         yield HiddenCharacters("line-separator", separators)
 
 
-def _invisible(text: str, suspects: list[int], language: str) -> Iterator[HiddenCharacters]:
+def _invisible(text: str, suspects: list[int], inside: bytearray) -> Iterator[HiddenCharacters]:
     """Find characters without a shape, apart from where a script or an emoji needs them."""
-    inside = text_mask(text, language)
     code: list[str] = []
     said: list[str] = []
     for at in suspects:
@@ -227,7 +257,7 @@ def _invisible(text: str, suspects: list[int], language: str) -> Iterator[Hidden
         yield HiddenCharacters("invisible-in-text", "".join(said))
 
 
-def _mixed(text: str, language: str) -> Iterator[HiddenCharacters]:
+def _mixed(text: str, language: str, open_quote: str) -> Iterator[HiddenCharacters]:
     """Find names of Latin letters that some letters of another script only look like."""
     words = list(_WORD.finditer(text))
     if any(not word[0].isascii() and is_look_alike(word[0]) == "other" for word in words):
@@ -237,7 +267,7 @@ def _mixed(text: str, language: str) -> Iterator[HiddenCharacters]:
     for word in words:
         if word[0].isascii() or is_look_alike(word[0]) != "mixed":
             continue
-        inside = inside or text_mask(text, language)
+        inside = inside or text_mask(text, language, open_quote=open_quote)
         if not inside[word.start()]:
             found += [char for char in word[0] if is_look_alike(char) == "alike"]
     if found:

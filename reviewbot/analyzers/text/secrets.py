@@ -44,6 +44,11 @@ _TRIAL = re.compile(
 """What says of a private key that it opens nothing of worth: words of the path or of the line on which it begins, which
 follow one another, or that the line is a comment."""
 
+_IN_USE = re.compile(r"(?<![A-Za-z])(?i:prod|production|live)(?![a-z])")
+_UNKNOWN_CONFIDENCE = 75
+"""Of a private key about whose use nothing is said: of 23 judged ones in public projects all were samples, or keys for
+development and tests. Since one that is in use is critical, it goes to a person."""
+
 _SIGNED = re.compile(r"(?i)(?:AWSAccessKeyId=|X-Amz-Credential=)$")
 _SIGNED_CHARS = 20
 """Of an address that was signed for some minutes: the id of the key stands in it, the key does not."""
@@ -74,10 +79,12 @@ def _candidate(file: ChangedFile, block: Sequence[ChangedLine], secret: Secret, 
     first = block[bisect_right(starts, secret.start) - 1]
     last = block[bisect_right(starts, max(secret.end - 1, secret.start)) - 1]
     value = text[secret.start : secret.end]
-    shown = kind_of(file.language) == "prose" or _TRIAL.search(f"{file.path}\n{first.text}") is not None
+    said = f"{file.path}\n{first.text}"
+    shown = kind_of(file.language) == "prose" or _TRIAL.search(said) is not None
     aside = place_of(file.path) != "product" or (secret.kind == PRIVATE_KEY and shown)
     signed = _SIGNED.search(text[max(0, secret.start - _SIGNED_CHARS) : secret.start]) is not None
-    severity, confidence = _weight(secret, value, aside=aside, signed=signed)
+    in_use = _IN_USE.search(said) is not None
+    severity, confidence = _weight(secret, value, aside=aside, in_use=in_use, signed=signed)
     begin = text[secret.start : secret.start + secret.shown]
     what = f"{secret.kind}: {begin}{MASK}" if secret.kind not in {NAMED, PRIVATE_KEY} else secret.kind
     return Candidate(
@@ -98,17 +105,19 @@ def _candidate(file: ChangedFile, block: Sequence[ChangedLine], secret: Secret, 
     )
 
 
-def _weight(secret: Secret, value: str, *, aside: bool, signed: bool) -> tuple[Severity, int]:
+def _weight(secret: Secret, value: str, *, aside: bool, in_use: bool, signed: bool) -> tuple[Severity, int]:
     """How much it matters and how sure it is.
 
-    `aside`: it stands in tests, examples or tooling, or is a key that is there to be read or tried out; `signed`: it is
-    the part of a signed address that is no secret.
+    `aside`: it stands in tests, examples or tooling, or is a key that is there to be read or tried out; `in_use`: its
+    place says that it is one of production; `signed`: it is the part of a signed address that is no secret.
     """
     if secret.placeholder:
         return "info", _PLACEHOLDER_CONFIDENCE
     bare_header = secret.kind == PRIVATE_KEY and secret.confidence <= _HINT
     if bare_header or (secret.kind == NAMED and aside):
         return "info", _HINT_CONFIDENCE
+    if secret.kind == PRIVATE_KEY and not aside and not in_use:
+        return "critical", _UNKNOWN_CONFIDENCE
     if signed or (aside and (secret.kind in {PRIVATE_KEY, ACCESS_KEY_ID} or _is_invented(value))):
         return "warning", _SAMPLE_CONFIDENCE
     return "critical", secret.confidence

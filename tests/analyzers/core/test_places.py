@@ -16,6 +16,7 @@ from reviewbot.tables import words_in
 
 SLIP = "if (total > 3 || total > 3) { go(); }\n"
 HOLE = "import { exec } from 'child_process';\napp.get('/', (req, res) => { exec('ls ' + req.query.dir); });\n"
+LOCK = "import threading\n\ndef total(items):\n    lock = threading.Lock()\n    with lock:\n        return sum(items)\n"
 BANNER = "/*! Tabs v2.4.1 | MIT */\n"
 REPORTED = {
     "actionlint", "dependencies", "diff-semantics", "hadolint", "hidden-text", "imported-security",
@@ -25,11 +26,13 @@ REPORTED = {
 """Tools whose reports on copied files stand: holes, secrets, kinds of files that are not copied, and both sides."""
 
 
-def a_new_file(path: str, text: str, first: int = 1, *, whole: bool = True) -> ChangedFile:
+def a_new_file(
+    path: str, text: str, first: int = 1, *, whole: bool = True, language: str = "javascript"
+) -> ChangedFile:
     lines = text.removesuffix("\n").split("\n")
     body = "\n".join(f"+{line}" for line in lines)
     hunk = Hunk(old_start=0, old_count=0, new_start=first, new_count=len(lines), body=body)
-    return ChangedFile(path, path, "javascript", (hunk,), head=text if whole else None)
+    return ChangedFile(path, path, language, (hunk,), head=text if whole else None)
 
 
 def said_of(tool: str, file: ChangedFile) -> ToolReport:
@@ -68,6 +71,15 @@ def test_a_hole_in_a_copied_file_is_reported_like_any_other() -> None:
     )
 
     assert [(found.rule, found.confidence) for found in own] == [(found.rule, found.confidence) for found in copied]
+
+
+def test_a_slip_of_another_tool_than_those_of_quality_is_held_back_in_a_copied_file_too() -> None:
+    files = [a_new_file(path, LOCK, language="python") for path in ("src/axel.py", "libs/axl/axel.py")]
+    tool, snapshot = all_tools()["security-checks"], DiffSnapshot(ChangeSet())
+    [own, copied] = [hold_by_place(file, asyncio.run(tool.run(file, snapshot))) for file in files]
+
+    assert [found.rule for found in own.candidates] == ["lock-of-one-call"]
+    assert (own.candidates[0].confidence >= 80, copied.candidates[0].confidence) == (True, 70)
 
 
 def test_the_head_is_read_from_the_hunk_where_the_file_is_not_at_hand() -> None:

@@ -78,7 +78,7 @@ REFACTORINGS = {
     ),
     "another depth": ("ruff-security", " import os\n-os.system(a + b)\n+if a:\n+    os.system(a + b)"),
     "another layout": ("ruff-security", " import os\n-os.system(a + b)\n+os.system(\n+    a + b\n+)"),
-    "code that moved": ("ruff-logic", "+def f(x=[]): x.pop()\n x = 1\n-def f(x=[]): x.pop()"),
+    "code that moved": ("ruff-logic", "+def f(x=[]): x.append(1)\n x = 1\n-def f(x=[]): x.append(1)"),
     "a hash of something else": ("ruff-security", " import hashlib\n-x = hashlib.md5(a)\n+x = hashlib.md5(b)"),
     "a flow at another depth": (
         "taint",

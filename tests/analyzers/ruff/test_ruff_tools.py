@@ -52,7 +52,7 @@ DEFECTS = (
     "os.system('ping ' + host)",
     "yaml.load(text, Loader=yaml.Loader)",
     "token = random.random()",
-    "def f(x=[]):\n    x.pop()",
+    "def f(x=[]):\n    x.append(1)",
     "'%s %s' % (a,)",
     "breakpoint()",
     "async def f():\n    time.sleep(1)",

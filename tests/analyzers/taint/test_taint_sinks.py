@@ -111,7 +111,11 @@ LOADERS = {
     "a parser of events with its defaults": "xml.sax.make_parser().parse(request.data)",
     "json": "json.loads(request.data)",
     "a literal": 'eval(repr(request.args["a"]))',
-    "code that is compiled": 'compile(request.args["a"], "a", "exec")  # <<< code-external',
+    "code that is compiled and run": 'exec(compile(request.args["a"], "a", "exec"))  # <<< code-external',
+    "code that is compiled alone": 'compile(request.args["a"], "a", "exec")',
+    "text behind a content type that is no page's": (
+        'self.set_header("Content-Type", "text/javascript")\n    self.finish(self.get_argument("a") + "()")'
+    ),
     "a query with a text": 'users.find_one({"a": request.form["a"]})',
     "a query with anything": "users.find_one(request.json)  # <<< nosql-external",
     "a query with a filter": 'users.count_documents(filter=request.json["a"])  # <<< nosql-external',

@@ -252,6 +252,28 @@ def test_each_pair_is_told_where_it_is_wrong_and_nowhere_where_it_is_right() -> 
         assert right == [], pair["name"]
 
 
+def test_a_text_in_triple_quotes_is_no_name_on_any_of_its_lines(file_of: FileOf, bare: Snapshot) -> None:
+    text = "EXPECTED = '''\n  Kind: \u0430lpha\n[[Image(\u200b)]]\n'''\n\u0430dmin = load()\n"
+
+    assert [(found.rule, found.line) for found in scan(file_of(text), bare)] == [
+        ("invisible-in-text", 3),
+        ("mixed-script", 5),
+    ]
+
+
+def test_where_a_change_begins_below_the_top_nothing_says_that_a_text_is_open(file_of: FileOf, bare: Snapshot) -> None:
+    change = file_of("+'''\n+\u0430dmin = load()", start=9)
+
+    assert [found.rule for found in scan(change, bare)] == ["mixed-script"]
+
+
+def test_a_line_of_a_comment_that_began_further_up_is_a_text() -> None:
+    assert rules_of("     * returns three \u200bvalues", "java") == ["invisible-in-text"]
+    assert rules_of("    int val\u200bue = 3;", "java") == ["invisible-character"]
+    assert rules_of("    *\u0430dmin = 3;", "c") == ["mixed-script"]
+    assert rules_of("<xs:documentation>values \u200b(e.g. one)", "xml") == []
+
+
 def test_escaping_leaves_ordinary_text_alone() -> None:
     assert escape_hidden("a\tb caf\u00e9 \u05e9") == "a\tb caf\u00e9 \u05e9"
     assert escape_hidden("\x1b\u202e\U000e0041\ufe0f") == "\\x1b\\u202e\\U000e0041\\ufe0f"
