@@ -43,18 +43,26 @@ def gap(path: str, tool: str, reason: GapReason, message: str) -> Gap:
 
 
 def rule_candidate(
-    rule: Rule, path: str, line: ChangedLine, message: str = "", *, whole: bool = True, **others: object
+    rule: Rule,
+    path: str,
+    line: ChangedLine,
+    message: str = "",
+    *,
+    whole: bool = True,
+    most: int = 100,
+    **others: object,
 ) -> Candidate:
     """Make the candidate of a rule on a line, in the rule's own words where there is no message.
 
-    `whole` as `Rule.confidence_on` has it; `others` are further fields, or stand in place of the rule's.
+    `whole` as `Rule.confidence_on` has it; `most`: how far it is trusted at most, 0-100; `others` are further fields,
+    or stand in place of the rule's.
     """
     fields: dict[str, Any] = {
         "severity": rule.severity_on(line.text),
         "path": path,
         "quote": quote_of(line.text),
         "message": message_of(message or rule.message),
-        "confidence": rule.confidence_on(line.text, whole=whole),
+        "confidence": min(most, rule.confidence_on(line.text, whole=whole)),
         "source": rule.tool,
         "category": rule.category,
         "rule": rule.name_on(line.text),

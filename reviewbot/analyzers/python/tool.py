@@ -112,6 +112,7 @@ class PythonTool:
             line,
             found.message,
             whole=view.whole,
+            most=found.most,
             end_line=shown.reach(line, max(last, default=0)),
             also=_also(piece, found, line.number),
             trigger=_trigger(rule, piece, found),

@@ -130,6 +130,8 @@ class Found(NamedTuple):
     """How the value came here, from its source on; shown as what makes the finding bite."""
     code: ast.AST | None = None
     """The part of the code that is at fault; the whole row where that is not said."""
+    most: int = 100
+    """How far it is trusted at most, 0-100."""
 
 
 Check = Callable[[View, Budget], Iterable[Found]]

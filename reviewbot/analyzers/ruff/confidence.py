@@ -92,7 +92,7 @@ class ReportContext:
         return frozenset(node.lineno for node in nodes if node.decorator_list)
 
     def changes_default(self, found: RuffDiagnostic) -> bool:
-        """Whether the function of a default that a report is about changes it; yes where no tree shows it.
+        """Whether the function of a default that a report is about changes it; no where no tree shows it.
 
         A parameter whose name begins with "_", or whose default has items, is there to keep something, or to be read.
         """
@@ -107,7 +107,7 @@ class ReportContext:
                     name = _default_on(node.args, range(rows[0], rows[-1] + 1))
                     if name is not None:
                         return _changes(node.body, name)
-        return True
+        return False
 
 
 def doubt_of(found: RuffDiagnostic, line: ChangedLine, around: ReportContext) -> Doubt:

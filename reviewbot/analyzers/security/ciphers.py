@@ -75,12 +75,28 @@ def _unverified(code: CodeIndex) -> Iterator[Found]:
     sure = {code.scope_of(call) for call in decodes if not _is_blind(code, call)}
     for call in decodes:
         # Many programs read the issuer or the key's id first, and check the signature with it; others have a setting.
-        if _is_blind(code, call) and code.scope_of(call) not in sure and not _is_a_choice(code, call):
+        asked = _is_a_choice(code, call) or _is_asked_for_its_key(code, call)
+        if _is_blind(code, call) and code.scope_of(call) not in sure and not asked:
             yield at("jwt-not-verified", call)
     checked = {code.scope_of(call) for call in code.of(ast.Call) if code.name(call.func).endswith(".verify_jwt")}
     for call in code.calls_to("python_jwt.process_jwt", "jwt.process_jwt"):
         if code.scope_of(call) not in checked:
             yield at("jwt-not-verified", call)
+
+
+def _is_asked_for_its_key(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether of the token only that is read which says who signed it, and with which key."""
+    assign = code.parents.get(call)
+    target = assign.targets[0] if isinstance(assign, ast.Assign) else None
+    uses = [*code.uses(call, target.id)] if isinstance(target, ast.Name) else []
+    read = [label(code, _reading(code, use)) for use in uses]
+    return bool(read) and set(read) <= {"iss", "kid", "alg"}
+
+
+def _reading(code: CodeIndex, use: ast.Name) -> ast.AST | None:
+    """The subscript of a name, or the call of its `get`."""
+    above = code.parents.get(use)
+    return code.parents.get(above) if isinstance(above, ast.Attribute) else above
 
 
 def _is_a_choice(code: CodeIndex, call: ast.Call) -> bool:

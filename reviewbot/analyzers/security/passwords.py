@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.code_index import CodeIndex
@@ -59,7 +60,7 @@ def fast_hashes(code: CodeIndex) -> Iterator[Found]:
     """Look for passwords that are hashed quickly; not where another server is asked, whose protocol says how to."""
     for call in () if code.imports("requests", "httpx") else code.of(ast.Call):
         hashed = _hashed(code, call)
-        if hashed is not None and _holds_password(code, hashed) and not _excused(code, call):
+        if hashed is not None and holds_password(code, hashed) and not _excused(code, call):
             yield at("fast-password-hash", call, cause=call.func)
 
 
@@ -135,7 +136,7 @@ def _is_fast(code: CodeIndex, call: ast.Call) -> bool:
     return name in _FAST or (name == "hashlib.new" and bool(code.text(argument(call, 0, "name"))))
 
 
-def _holds_password(code: CodeIndex, node: ast.expr) -> bool:
+def holds_password(code: CodeIndex, node: ast.expr) -> bool:
     """Whether a password itself is in the expression: not its length, nor what another function made of it."""
     stack = [node]
     while stack:
@@ -166,7 +167,7 @@ def _excused(code: CodeIndex, call: ast.Call) -> bool:
     function = code.function(call)
     if function is not None and _NOT_KEPT & set(words(function.name)):
         return True
-    if _is_sent(code, call) or _is_key(code, call):
+    if _is_sent(code, call) or _is_key(code, call) or _is_cut(code, call) or _is_fingerprint(code, call):
         return True
     for node in code.above(call):
         if node is function:
@@ -197,6 +198,24 @@ def _is_key(code: CodeIndex, call: ast.Call) -> bool:
     statement = _statement(code, call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     return any({"iv", "nonce", "key"} & set(words(label(code, target))) for target in targets)
+
+
+def _is_cut(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether a few digits of the digest are taken, as for a name."""
+    above = [*islice(code.above(call), 3)]
+    return any(isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) for node in above)
+
+
+def _is_fingerprint(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether the same object is fed with other hashes as well."""
+    holder = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "update" else None
+    fed = (
+        (code.parents.get(code.parents[use]) for use in code.uses(call, holder.id))
+        if isinstance(holder, ast.Name)
+        else ()
+    )
+    given = (part for each in fed if isinstance(each, ast.Call) for part in each.args)
+    return any({"hash", "digest"} & set(words(label(code, part))) for part in given)
 
 
 def weak_random(code: CodeIndex) -> Iterator[Found]:

@@ -12,8 +12,10 @@ from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_i
 _NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
 _OFF = frozenset({"verify_ssl", "verify_certs", "check_hostname", "assert_hostname", "validate_certs", "ssl_verify"})
 _VERBS = frozenset(
-    {"get", "post", "put", "patch", "delete", "head", "options", "request", "send", "Client", "AsyncClient", "client"}
+    {"get", "post", "put", "patch", "delete", "options", "request", "send", "Client", "AsyncClient", "client"}
 )
+"""Methods and clients of HTTP; `head` brings nothing back but that the server answers."""
+
 _SESSIONS = frozenset({"session", "sessions", "requests", "http", "client", "api", "s", "sess"})
 _AIO = frozenset({"get", "post", "put", "patch", "delete", "head", "request", "ws_connect", "TCPConnector"})
 _OLD = frozenset({"SSLv2", "SSLv3", "TLSv1", "TLSv1_1"})
@@ -50,12 +52,16 @@ def _unchecked(code: CodeIndex, call: ast.Call) -> Iterator[Found]:
                     yield at("tls-not-verified", call, cause=keyword)
             case "ssl" if off and last in _AIO and code.imports("aiohttp"):
                 yield at("tls-not-verified", call, cause=keyword)
-            case "cert_reqs" if code.name(keyword.value) in _NO_CERTIFICATE or code.text(keyword.value) == "CERT_NONE":
+            case "cert_reqs" if last != "update" and _asks_for_no_certificate(code, keyword.value):
                 yield at("tls-not-verified", call, cause=keyword)
-            case _ if off and keyword.arg in _OFF:
+            case _ if off and keyword.arg in _OFF and (last in _VERBS or last[:1].isupper()):
                 yield at("tls-not-verified", call, cause=keyword)
     if last == "set_verify" and code.name(argument(call, 0, "mode")) in _NO_CERTIFICATE:
         yield at("tls-not-verified", call)
+
+
+def _asks_for_no_certificate(code: CodeIndex, value: ast.expr) -> bool:
+    return code.name(value) in _NO_CERTIFICATE or code.text(value) == "CERT_NONE"
 
 
 def _is_client(code: CodeIndex, call: ast.Call, name: str) -> bool:
@@ -74,6 +80,8 @@ def _switched_off(code: CodeIndex, assign: ast.Assign) -> Iterator[Found]:
         return
     off = code.constant(assign.value) is False
     value = code.name(assign.value)
+    # Under an `if` it may be an option that a library offers: the caller decides.
+    asked = any(isinstance(up, ast.If) for up in code.above(assign))
     meant = any(_is_about_verification(up) for up in code.above(assign)) or _reads_certificate(code, assign)
     match target.attr:
         case "check_hostname" | "verify_mode" | "verify" if meant:
@@ -81,11 +89,9 @@ def _switched_off(code: CodeIndex, assign: ast.Assign) -> Iterator[Found]:
         case "check_hostname" | "verify_mode" if (off or value in _NO_CERTIFICATE) and code.name(
             target.value
         ) != "self":
-            # Under an `if` it may be an option that a library offers: the caller decides.
-            asked = any(isinstance(up, ast.If) for up in code.above(assign))
             yield at("tls-not-verified-if" if asked else "tls-not-verified", assign)
         case "verify" if off and set(words(code.name(target.value))) & _SESSIONS:
-            yield at("tls-not-verified", assign)
+            yield at("tls-not-verified-if" if asked else "tls-not-verified", assign)
         case "_create_default_https_context" if value == "ssl._create_unverified_context":
             yield at("tls-not-verified", assign)
         case "minimum_version" if value.startswith("ssl.TLSVersion.") and value.rsplit(".", 1)[-1] in _OLD:

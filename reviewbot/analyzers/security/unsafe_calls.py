@@ -8,12 +8,9 @@ from typing import Any
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.code_index import CodeIndex
-from reviewbot.analyzers.security.words import argument, at, is_open, is_static, label, words
+from reviewbot.analyzers.security.passwords import holds_password
+from reviewbot.analyzers.security.words import argument, at, is_open, is_static
 from reviewbot.tables import packaged_table
-
-_OF_PASSWORDS = frozenset({"static-salt", "few-rounds"})
-_MADE_OF = frozenset({"key", "seed", "mnemonic", "entropy"})
-"""Words of what is stretched and is no password: how, is written in the protocol of a wallet or a device."""
 
 
 def unsafe_calls(code: CodeIndex) -> Iterator[Found]:
@@ -21,10 +18,15 @@ def unsafe_calls(code: CodeIndex) -> Iterator[Found]:
     for row in packaged_table("names/security")["calls"]:
         for call in code.calls_to(*row["names"]):
             given = argument(call, row.get("position"), *row.get("argument", ()))
-            if row["rule"] in _OF_PASSWORDS and any(_MADE_OF & set(words(label(code, each))) for each in call.args):
+            if "password" in row and not _is_password(code, argument(call, *row["password"])):
                 continue
             if _is_unsafe(code, given, row) and not (row.get("closed") and is_open(call)):
                 yield at(row["rule"], call, row.get("message", "").format(code.number(given)))
+
+
+def _is_password(code: CodeIndex, given: ast.expr | None) -> bool:
+    """Whether a password is stretched: how keys and seeds are, is written in the protocol of a wallet or a device."""
+    return given is None or holds_password(code, given) or isinstance(code.value(given), ast.Constant)
 
 
 def _is_unsafe(code: CodeIndex, given: ast.expr | None, row: Mapping[str, Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -38,6 +39,9 @@ _REQUEST_WORDS = words_in("names/taint", "request_words")
 
 _GETS = frozenset({"get", "load"})
 _COPIES = {"list": "list", "tuple": "tuple", "dict": "dict", "set": "set", "sorted": "list"}
+_ALL_BUT_NAMES = re.compile(r"\[\^(?:\\[wd._-]|[A-Z]-[A-Z]|[a-z]-[a-z]|0-9|[\w.-])+\][+*]?")
+"""A pattern of all characters but those that names are made of."""
+_OF_SIGNS = ("xss", "sql", "command", "header", "log", "ldap", "xpath", "ssrf", "redirect")
 _LINE_BREAKS = ("\n", "\r", "\r\n")
 _WHOLE = frozenset({"joinpath", "with_name", "translate"})
 """Methods of texts and paths whose arguments are in their result too."""
@@ -59,7 +63,7 @@ class Results:
             "repr": _as_text,
             "format": _as_text,
             "min": _limited,
-            "re.sub": lambda call, _: mix(call.args[1:]),
+            "re.sub": _cleaned,
             "collections.deque": _copy_container,
             "enumerate": lambda call, value: container(pair(CLEAN, element(call.args[0]))) if call.args else value,
             "zip": _zipped,
@@ -86,6 +90,8 @@ class Results:
     def _from_outside(self, call: Call, names: list[str]) -> Value | None:
         words, receiver = self._knowledge.words, call.receiver
         if receiver is not None and is_request(receiver.path, self._knowledge):
+            if call.name == "build_absolute_uri" and call.args:
+                return call.args[0].became(BUILT)  # the host before it is one of the settings'
             if self._flow.in_request(receiver.path, call.name):
                 return self._flow.read_request(call.node, call.name)
             if call.name != "get":
@@ -239,6 +245,13 @@ def _address(call: Call, receiver: Value) -> Value:
     before = [value for name, value in call.keywords.items() if name in ("netloc", "scheme")]
     held = mix([receiver, *before, *(value.mark("redirect", "ssrf", HOSTED) for value in behind)])
     return held if call.name == "geturl" else replace(receiver, taints=held.taints)
+
+
+def _cleaned(call: Call, _: Value) -> Value:
+    """What `re.sub` leaves: where it takes out all but letters, digits and a few signs, none that do harm."""
+    pattern = call.args[0].const if call.args else None
+    value = mix(call.args[1:])
+    return value.mark(*_OF_SIGNS) if isinstance(pattern, str) and _ALL_BUT_NAMES.fullmatch(pattern) else value
 
 
 def _limited(call: Call, value: Value) -> Value:

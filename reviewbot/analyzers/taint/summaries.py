@@ -68,7 +68,7 @@ class Summaries:
             value = given.get(hit.taint.origin.text, CLEAN)
             for taint in value.taints:
                 self._flow.budget.spend(_STEPS)
-                self._flow.hits.add(hit._replace(taint=_through(taint, hit.taint, call, function)))
+                self._flow.hits.add(hit._replace(taint=_through(taint, hit.taint, call, function), entered=True))
         if function.node.name == "__init__":
             return Value(path=f"{function.owner}()")
         returned = self._flow.summaries.get(number)
