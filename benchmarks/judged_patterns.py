@@ -53,7 +53,7 @@ _HIDDEN = "the characters stand there and no reader sees them; honest texts with
 _ACTS = "a defence against hostile changes, counted on the hostile set; no honest project has it"
 PROVEN = {
     "js-async-predicate": "a promise is an object, and so true for `filter`, `some`, `every`, `find`; no hit yet",
-    "F632": "the identity of a literal is no comparison: Python warns of each; wrong in code that is never run (2 of 13)",
+    "F632": "the identity of a literal is no comparison: Python warns of each; wrong in dead code (2 of 13)",
     "ASYNC251": "`time.sleep` in a coroutine stops every other task, whatever stands around it; no hit yet",
     **{_of_kind(row["kind"]): _FORM for row in packaged_table("secrets")["provider"] if row["confidence"] >= SURE},
     "leftover-debugger": "the program stops there and waits; tests and scripts are left out",

@@ -21,8 +21,8 @@ class ValueScope:
         self.parent = parent
         self.own: dict[str, Value] = {}
         """What this layer knows; a layer below is asked for the rest."""
-        self.inner: dict[str, list[str]] = {}
-        """Keys by the name that they begin with."""
+        self.inner: dict[str, dict[str, None]] = {}
+        """Keys by the name that they begin with, in their order."""
         self.checked: set[str] = set()
         """Attributes and items that a check tested and of which nothing was known before."""
         self.dead = False
@@ -61,7 +61,7 @@ class ValueScope:
         self._budget.spend()
         self.own[key] = value
         if key != name:
-            self.inner.setdefault(name, []).append(key)
+            self.inner.setdefault(name, {})[key] = None
 
     def check(self, name: str, key: str, value: Value) -> None:
         """Give the name that a check tested a value, which holds only as long as the check does."""
@@ -100,8 +100,7 @@ class ValueScope:
             lapsed = len(values) < len(alive) and any(key in branch.checked for branch in alive)
             self.own[key] = join_values(values) if values and not lapsed else _FORGOTTEN
         for branch in alive:
-            for name, inner in branch.inner.items():
-                self.inner.setdefault(name, []).extend(inner)
+            self._take_inner(branch, self)
 
     def snapshot(self, base: ValueScope) -> ValueScope:
         """A layer on `base` with everything that the layers between it and this one know."""
@@ -115,6 +114,10 @@ class ValueScope:
             self._budget.spend(len(layer.own))
             copy.own.update(layer.own)
             copy.checked |= layer.checked
-            for name, inner in layer.inner.items():
-                copy.inner.setdefault(name, []).extend(inner)
+            self._take_inner(layer, copy)
         return copy
+
+    def _take_inner(self, layer: ValueScope, into: ValueScope) -> None:
+        for name, inner in layer.inner.items():
+            self._budget.spend(len(inner))
+            into.inner.setdefault(name, {}).update(inner)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from reviewbot.analyzers.python.views import Budget, OutOfSteps, View
 from reviewbot.analyzers.taint import check
+from reviewbot.analyzers.taint.scopes import ValueScope
+from reviewbot.analyzers.taint.values import CLEAN
 
 if TYPE_CHECKING:
     from tests.analyzers.taint.conftest import Follow
@@ -90,6 +92,22 @@ def test_what_lies_too_deep_is_looked_through_for_names(follow: Follow) -> None:
     deep = "[" * 70 + "a" + "]" * 70
     found = follow(f"{HEAD}def view():\n    a = request.data\n    os.system({deep})\n")
     assert [one.rule for one in found] == ["command-external"]
+
+
+def test_blocks_in_blocks_keep_each_item_of_a_name_once() -> None:
+    """A page of a user interface, with blocks nested nine deep, took 24 GB before."""
+
+    def nest(scope: ValueScope, depth: int) -> None:
+        body = scope.fork()
+        body.put("parts", "parts['a']", CLEAN)
+        if depth:
+            nest(body, depth - 1)
+        scope.join([body.snapshot(scope) for _ in range(4)])
+
+    outer = ValueScope(Budget(10_000))
+    nest(outer, 9)
+
+    assert {name: len(keys) for name, keys in outer.inner.items()} == {"parts": 1}
 
 
 def test_without_steps_it_stops(follow: Follow) -> None:
