@@ -85,12 +85,12 @@ def _unverified(code: CodeIndex) -> Iterator[Found]:
 
 
 def _is_asked_for_its_key(code: CodeIndex, call: ast.Call) -> bool:
-    """Whether of the token only that is read which says who signed it, and with which key."""
+    """Whether of the token only that is read which says who signed it, with which key, and until when it holds."""
     assign = code.parents.get(call)
     target = assign.targets[0] if isinstance(assign, ast.Assign) else None
     uses = [*code.uses(call, target.id)] if isinstance(target, ast.Name) else []
     read = [label(code, _reading(code, use)) for use in uses]
-    return bool(read) and set(read) <= {"iss", "kid", "alg"}
+    return bool(read) and set(read) <= {"iss", "kid", "alg", "exp"}
 
 
 def _reading(code: CodeIndex, use: ast.Name) -> ast.AST | None:

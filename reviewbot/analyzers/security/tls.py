@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from reviewbot.analyzers.python.views import Found
 from reviewbot.analyzers.security.code_index import CodeIndex
-from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_in, words
+from reviewbot.analyzers.security.words import argument, at, is_open, is_stand_in, label, words
 
 _NO_CERTIFICATE = frozenset({"ssl.CERT_NONE", "OpenSSL.SSL.VERIFY_NONE", "SSL.VERIFY_NONE"})
 _OFF = frozenset({"verify_ssl", "verify_certs", "check_hostname", "assert_hostname", "validate_certs", "ssl_verify"})
@@ -44,20 +44,28 @@ def open_connections(code: CodeIndex) -> Iterator[Found]:
 def _unchecked(code: CodeIndex, call: ast.Call) -> Iterator[Found]:
     name = code.name(call.func)
     last = name.rsplit(".", 1)[-1]
+    rule = "tls-not-verified-if" if _is_second_try(code, call) else "tls-not-verified"
     for keyword in call.keywords:
         off = code.constant(keyword.value) is False
         match keyword.arg:
             case "verify" if off and last in _VERBS and _is_client(code, call, name):
                 if not code.text(argument(call, 0, "url")).startswith("http://"):
-                    yield at("tls-not-verified", call, cause=keyword)
+                    yield at(rule, call, cause=keyword)
             case "ssl" if off and last in _AIO and code.imports("aiohttp"):
-                yield at("tls-not-verified", call, cause=keyword)
+                yield at(rule, call, cause=keyword)
             case "cert_reqs" if last != "update" and _asks_for_no_certificate(code, keyword.value):
-                yield at("tls-not-verified", call, cause=keyword)
+                yield at(rule, call, cause=keyword)
             case _ if off and keyword.arg in _OFF and (last in _VERBS or last[:1].isupper()):
-                yield at("tls-not-verified", call, cause=keyword)
+                yield at(rule, call, cause=keyword)
     if last == "set_verify" and code.name(argument(call, 0, "mode")) in _NO_CERTIFICATE:
         yield at("tls-not-verified", call)
+
+
+def _is_second_try(code: CodeIndex, call: ast.Call) -> bool:
+    """Whether a first call has found out that the certificate is not valid."""
+    types = [up.type for up in code.above(call) if isinstance(up, ast.ExceptHandler) and up.type is not None]
+    caught = code.under(*types)
+    return any({"cert", "certificate", "ssl"} & set(words(label(code, part))) for part in caught)
 
 
 def _asks_for_no_certificate(code: CodeIndex, value: ast.expr) -> bool:

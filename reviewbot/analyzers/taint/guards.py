@@ -10,7 +10,7 @@ from reviewbot.analyzers.taint.knowledge import words_of
 from reviewbot.analyzers.taint.operations import fixes_host
 from reviewbot.analyzers.taint.places import place
 from reviewbot.analyzers.taint.scopes import ValueScope
-from reviewbot.analyzers.taint.values import ALL, CLEAN, HOSTED, LEVEL, RESOLVED, Value
+from reviewbot.analyzers.taint.values import ALL, ASKED, CLEAN, HOSTED, LEVEL, RESOLVED, Value
 from reviewbot.tables import words_in
 
 Evaluate = Callable[[ast.expr, ValueScope], Value]
@@ -174,6 +174,8 @@ class Guards:
         elif not words["checks.good" if truth else "checks.bad"].isdisjoint(words_of(name)):
             for arg in (*test.args, *(word.value for word in test.keywords)):
                 self.settle(arg, scope, evaluate, _ANYTHING)
+        elif truth and name.startswith("is_") and isinstance(test.func, ast.Name) and test.args:
+            self.settle(test.args[0], scope, evaluate, (ASKED,))
 
     def _matched(self, test: ast.Call, scope: ValueScope, evaluate: Evaluate) -> None:
         value = evaluate(test, scope)

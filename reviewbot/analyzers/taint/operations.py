@@ -218,7 +218,10 @@ def combine(operation: ast.operator, left: Value, right: Value) -> Value:
         return _repeated(repeated)
     if isinstance(operation, ast.Div) and PATH in (left.path, right.path):
         placed = right if left.taints else right.mark(PLACED)
-        return Value(merge_taints([left, placed]), path=PATH).became(BUILT)
+        made = Value(merge_taints([left, placed]), path=PATH).became(BUILT)
+        # As with `os.path.join`: no file of another name can be reached.
+        named = right.known and all(PLACED in taint.safe for taint in left.taints)
+        return made.mark("path") if named else made
     if isinstance(operation, ast.Mod) and isinstance(left.const, str):
         return format_value(left, [right])
     if isinstance(operation, _NUMERIC) and any(isinstance(side.const, (int, float)) for side in (left, right)):

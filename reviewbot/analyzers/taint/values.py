@@ -21,6 +21,9 @@ HOSTED = "~hosted"
 LEVEL = "~level"
 """In `Taint.safe`: it has no part that leads up, so that it stays in the folder that it is put behind."""
 
+ASKED = "~asked"
+"""In `Taint.safe`: a function that is called `is_...` said yes to it."""
+
 PLACED = "~placed"
 """In `Taint.safe`: it stands behind a folder that is fixed."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.analyzers.taint.conftest import Agree
+    from tests.analyzers.taint.conftest import Agree, Follow
 
 HEAD = """
 from flask import request
@@ -62,6 +62,13 @@ ENDS = {
     "a case": "match a:\n        case 'x' | 'y':\n            pass\n        case _:\n            return",
     "a name that says so": "a = sanitize_all(a)",
 }
+
+
+def test_a_flow_is_less_sure_where_a_function_asked_for_what_it_is(follow: Follow) -> None:
+    checked = "    a = request.args['a']\n    if not is_md5(a):\n        return\n    os.system('ls ' + a)\n"
+    code = f"{HEAD}def view():\n{checked}"
+
+    assert [found.most for found in follow(code)] == [75]
 
 
 @pytest.mark.parametrize("lines", ENDS.values(), ids=ENDS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.analyzers.taint.conftest import Agree
+    from tests.analyzers.taint.conftest import Agree, Follow
 
 HEAD = """
 from flask import Flask, request
@@ -142,6 +142,22 @@ ALL = {**COMMANDS, **SQL, **FILES, **PAGES, **ADDRESSES, **LOADERS}
 @pytest.mark.parametrize("line", ALL.values(), ids=ALL)
 def test_what_arrives_at(line: str, agree: Agree) -> None:
     agree(f"{HEAD}{MODULES}def view():\n    {line}\n")
+
+
+@pytest.mark.parametrize(
+    ("lines", "most"),
+    [
+        ("def view():\n    return make_response('a' + request.args['a'])", 100),
+        ("def view():\n    return make_response('a' + request.json['a'])", 75),
+        ("def view():\n    return inner(request.args['a'])\ndef inner(a):\n    os.system('ls ' + a)", 75),
+        ("def view():\n    db.execute('select ' + request.args['a'])", 100),
+        ("def view():\n    db.execute(request.args['a'])", 75),
+        ("@app.get('/<name>')\ndef view(name):\n    os.system('ls ' + name)", 75),
+        ("def view():\n    os.system('ls ' + request.args['a'])", 100),
+    ],
+)
+def test_a_flow_that_goes_far_is_less_sure(lines: str, most: int, follow: Follow) -> None:
+    assert [found.most for found in follow(f"{HEAD}{MODULES}from flask import make_response\n{lines}\n")] == [most]
 
 
 PARAMETERS = {
