@@ -56,7 +56,6 @@ _BETWEEN = r"(?:[\s\"',`>|#*/;-]|\\[nrt]){0,80}"
 """What may stand between the lines of a key: blanks, quotes, marks of comments and of removed lines, written escapes.
 (The "+" of an added line is in the class of base64.)"""
 
-_CUT = re.compile(r"\.{3}|\u2026")
 _CUT_SHORT = re.compile(_BETWEEN + r"(?:\.{3}|\u2026)")
 """What follows a key of which only some lines are shown."""
 
@@ -131,8 +130,7 @@ def _provider_tokens(text: str) -> Iterator[Secret]:
         body = text[match.end(group) : match.end()]
         shown = match.end(group) - match.start()
         confidence = provider.confidence if body else _BARE_HEADER_CONFIDENCE
-        end = _CUT_SHORT if provider.kind == PRIVATE_KEY else _CUT
-        cut = end.match(text, match.end()) is not None
+        cut = provider.kind == PRIVATE_KEY and _CUT_SHORT.match(text, match.end()) is not None
         placeholder = bool(body) and (cut or _is_stand_in(body))
         yield Secret(provider.kind, match.start(), match.end(), shown, confidence, placeholder)
 

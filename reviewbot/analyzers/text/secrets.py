@@ -82,7 +82,9 @@ def _candidate(file: ChangedFile, block: Sequence[ChangedLine], secret: Secret, 
     said = f"{file.path}\n{first.text}"
     shown = kind_of(file.language) == "prose" or _TRIAL.search(said) is not None
     aside = place_of(file.path) != "product" or (secret.kind == PRIVATE_KEY and shown)
-    signed = _SIGNED.search(text[max(0, secret.start - _SIGNED_CHARS) : secret.start]) is not None
+    # A token that is cut off by dots is there to show its form. It is masked all the same.
+    cut = text.startswith(("...", "\u2026"), secret.end) and secret.kind not in {PRIVATE_KEY, NAMED}
+    signed = cut or _SIGNED.search(text[max(0, secret.start - _SIGNED_CHARS) : secret.start]) is not None
     in_use = _IN_USE.search(said) is not None
     severity, confidence = _weight(secret, value, aside=aside, in_use=in_use, signed=signed)
     begin = text[secret.start : secret.start + secret.shown]
@@ -109,7 +111,8 @@ def _weight(secret: Secret, value: str, *, aside: bool, in_use: bool, signed: bo
     """How much it matters and how sure it is.
 
     `aside`: it stands in tests, examples or tooling, or is a key that is there to be read or tried out; `in_use`: its
-    place says that it is one of production; `signed`: it is the part of a signed address that is no secret.
+    place says that it is one of production; `signed`: it is the part of a signed address that is no secret, or cut
+    off by dots.
     """
     if secret.placeholder:
         return "info", _PLACEHOLDER_CONFIDENCE

@@ -80,6 +80,13 @@ def test_a_private_key_that_is_there_to_be_read_or_tried_out_is_less_sure_to_mat
     assert (found.severity, found.confidence) == ("warning" if least == 70 else "critical", least)
 
 
+def test_a_token_that_is_cut_off_by_dots_is_a_sample_and_masked_like_any_other(file_of: FileOf, bare: Snapshot) -> None:
+    (found,) = scan(file_of(f"+# token = '{GIVEN_OUT}...'", path="src/config.py"), bare)
+
+    assert (found.severity, found.confidence) == ("warning", 70)
+    assert GIVEN_OUT not in found.model_dump_json()
+
+
 def test_a_token_in_a_test_is_told_like_any_other_where_its_checksum_shows_that_it_was_given_out(
     file_of: FileOf, bare: Snapshot
 ) -> None:
