@@ -89,7 +89,7 @@ def test_no_line_of_a_private_key_leaves_the_process(
     assert not leaks(trace.read_text(encoding="ascii"))
     for file in (tmp_path / "cache").rglob("*"):
         assert not file.is_file() or not leaks(file.read_bytes().decode("latin-1"))
-    assert "private-key" in {one["rule"] for one in told["findings"]} or engine == "scripted"
+    assert "private-key" in {item["finding"]["rule"] for item in told["human"]} or engine == "scripted"
     for form in FORMATS:
         assert main(["replay", str(trace), "--format", form]) == 0
         again = capsys.readouterr().out

@@ -239,6 +239,8 @@ def _put_into(node: ast.AST) -> Iterator[ast.AST | None]:
         case ast.Assign(targets=targets, value=given):
             for target in targets:
                 match target:
+                    case ast.Subscript(slice=ast.Constant(value=int())):  # an empty list has no such place
+                        continue
                     case ast.Subscript(value=value, slice=key) if not _are_constant(key, given):
                         yield value
         case ast.AugAssign(target=ast.Subscript(value=value)) | ast.AugAssign(target=value):

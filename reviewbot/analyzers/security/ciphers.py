@@ -72,11 +72,10 @@ def weak_signatures(code: CodeIndex) -> Iterator[Found]:
 
 def _unverified(code: CodeIndex) -> Iterator[Found]:
     decodes = list(code.calls_to(*_DECODE))
-    sure = {code.scope_of(call) for call in decodes if not _is_blind(code, call)}
-    for call in decodes:
-        # Many programs read the issuer or the key's id first, and check the signature with it; others have a setting.
-        asked = _is_a_choice(code, call) or _is_asked_for_its_key(code, call)
-        if _is_blind(code, call) and code.scope_of(call) not in sure and not asked:
+    # Many programs read the issuer or the key's id first, and check the signature with it; others have a setting.
+    sure = any(not _is_blind(code, call) for call in decodes)
+    for call in () if sure else decodes:
+        if _is_blind(code, call) and not (_is_a_choice(code, call) or _is_asked_for_its_key(code, call)):
             yield at("jwt-not-verified", call)
     checked = {code.scope_of(call) for call in code.of(ast.Call) if code.name(call.func).endswith(".verify_jwt")}
     for call in code.calls_to("python_jwt.process_jwt", "jwt.process_jwt"):
