@@ -91,7 +91,7 @@ class Results:
         words, receiver = self._knowledge.words, call.receiver
         if receiver is not None and is_request(receiver.path, self._knowledge):
             if call.name == "build_absolute_uri" and call.args:
-                return call.args[0].became(BUILT)  # the host before it is one of the settings'
+                return call.args[0].became(BUILT)  # the host before it is checked by the settings
             if self._flow.in_request(receiver.path, call.name):
                 return self._flow.read_request(call.node, call.name)
             if call.name != "get":
